@@ -22,6 +22,9 @@ impl<N> PathView<N> {
     }
 }
 
+/// See [`Law::terms`]; what the two numbers are, the law says.
+pub type Terms = [f64; 2];
+
 /// Floor of ssthresh in segments for a path that is controlled by itself (RFC 5681 eq. 4).
 pub const SINGLE_PATH_SSTHRESH: f64 = 2.0;
 
@@ -39,6 +42,26 @@ pub trait Law: Copy + core::fmt::Debug {
 
     /// Segments that the window of `me` gains for one acknowledged segment; may be negative.
     fn growth(&self, me: usize, paths: &[PathView<Self::Note>]) -> f64;
+
+    /// Whether [`Law::growth_of`] is cheaper than [`Law::growth`] over many paths.
+    const TERMS: bool = false;
+
+    /// What the sums and maxima of [`Law::growth`] take from a usable path. The shell keeps it until
+    /// the path publishes something else.
+    fn terms(&self, _path: &PathView<Self::Note>) -> Terms {
+        [0.0; 2]
+    }
+
+    /// The same number as [`Law::growth`], bit by bit, from the terms of all paths; those of a path
+    /// that is not usable are zero.
+    fn growth_of(
+        &self,
+        me: usize,
+        paths: &[PathView<Self::Note>],
+        _terms: impl Iterator<Item = Terms>,
+    ) -> f64 {
+        self.growth(me, paths)
+    }
 
     /// The window of `me`, in segments, after one congestion event. The shell applies the floor.
     fn backoff(&self, me: usize, paths: &[PathView<Self::Note>]) -> f64 {

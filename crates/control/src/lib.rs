@@ -32,7 +32,7 @@ pub use controller::{
     Acked, Cause, CongestionController, Decoding, Delivered, Needs, Phase, See, Verdicts, Window,
 };
 pub use kind::{Choice, Described, Kind, Listed};
-pub use law::{Law, PathView, SINGLE_PATH_SSTHRESH, drift, usable};
+pub use law::{Law, PathView, SINGLE_PATH_SSTHRESH, Terms, drift, usable};
 pub use laws::{AnyLaw, LawVisitor};
 pub use rate::SegmentRate;
 pub use schemes::AnyScheme;

@@ -12,7 +12,7 @@
 use crate::slow_start::{SlowStart, Standard, Step, ack_limit};
 use crate::{
     Acked, Cause, CongestionController, Law, PathView, Phase, SINGLE_PATH_SSTHRESH, See, Span,
-    Window, usable,
+    Terms, Window, usable,
 };
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -89,6 +89,8 @@ struct Kept<N, S> {
     before: Window,
     note: N,
     slow_start: S,
+    /// The [`Law::terms`] of what the path last published, if the law has any.
+    terms: Terms,
 }
 
 impl<L: Law> Shell<L> {
@@ -110,7 +112,8 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
         let settings = settings.into();
         let window = Window { cwnd: settings.initial_window, ssthresh: settings.initial_ssthresh };
         let view = PathView { cwnd: window.cwnd, ..PathView::default() };
-        let kept = Kept { now: window, before: window, note: view.note, slow_start };
+        let (note, terms) = (view.note, [0.0; 2]);
+        let kept = Kept { now: window, before: window, note, slow_start, terms };
         Shell {
             law,
             slow_start,
@@ -123,6 +126,7 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
     /// From now on `law` says how windows move; they stay as they are.
     pub(crate) fn set_law(&mut self, law: L) {
         self.law = law;
+        (0..self.views.len()).for_each(|path| self.keep_terms(path));
     }
 
     /// What the paths published last, for observation.
@@ -139,6 +143,10 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
     #[inline(always)] // on the way of every ACK
     fn growth(&self, me: usize) -> f64 {
         match self.consults_law(me) {
+            true if L::TERMS => {
+                let terms = self.windows.iter().map(|kept| kept.terms);
+                self.law.growth_of(me, &self.views, terms)
+            }
             true => self.law.growth(me, &self.views),
             false => 1.0 / self.windows[me].now.cwnd,
         }
@@ -194,6 +202,16 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
     fn set(&mut self, me: usize, cwnd: f64) {
         self.windows[me].now.cwnd = cwnd;
         self.views[me].cwnd = cwnd;
+        self.keep_terms(me);
+    }
+
+    /// `me` has published something that the law's terms depend on.
+    #[inline(always)] // on the way of every ACK
+    fn keep_terms(&mut self, me: usize) {
+        if L::TERMS && self.views.len() > 1 {
+            let view = &self.views[me];
+            self.windows[me].terms = if view.usable { self.law.terms(view) } else { [0.0; 2] };
+        }
     }
 }
 
@@ -204,6 +222,7 @@ impl<L: Law, S: SlowStart> CongestionController for Shell<L, S> {
         view.srtt = ack.srtt.seconds();
         view.usable = ack.srtt > Span::ZERO;
         self.law.note_acked(&mut view.note, ack);
+        self.keep_terms(path);
         if ack.phase != Phase::Recovery && ack.cwnd_limited {
             self.grow(path, ack);
         }
@@ -213,7 +232,7 @@ impl<L: Law, S: SlowStart> CongestionController for Shell<L, S> {
         if cause == Cause::TimeoutAgain {
             self.law.note_lost_again(&mut self.views[path].note);
         } else {
-            let Kept { now, before, note, slow_start } = &mut self.windows[path];
+            let Kept { now, before, note, slow_start, .. } = &mut self.windows[path];
             (*before, *note) = (*now, self.views[path].note);
             slow_start.on_congestion();
             self.law.note_lost(&mut self.views[path].note);
@@ -249,7 +268,8 @@ impl<L: Law, S: SlowStart> CongestionController for Shell<L, S> {
         let Settings { initial_window: cwnd, initial_ssthresh: ssthresh, .. } = *self.settings;
         let window = Window { cwnd, ssthresh };
         let (note, slow_start) = (L::Note::default(), self.slow_start);
-        self.windows[path] = Kept { now: window, before: window, note, slow_start };
+        let terms = [0.0; 2]; // until its first round-trip sample
+        self.windows[path] = Kept { now: window, before: window, note, slow_start, terms };
         // A joining path counts from its first round-trip sample on.
         self.views[path] =
             PathView { cwnd: if member { cwnd } else { 0.0 }, ..PathView::default() };

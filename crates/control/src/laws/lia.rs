@@ -5,7 +5,7 @@
 //! it.
 
 use crate::kind::{Choice, Described, Kind};
-use crate::{Law, PathView, See, usable};
+use crate::{Law, PathView, See, Terms, usable};
 
 /// `w_r += min(α/w_tot, 1/w_r)` with `α = w_tot · max_s(w_s/rtt_s²) / (Σ x_s)²`, `w_r/2`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,20 +16,42 @@ pub enum Lia {
     Uncapped,
 }
 
+/// `x_s` and `w_s/rtt_s²`.
+fn terms<N>(path: &PathView<N>) -> Terms {
+    [path.rate(), path.cwnd / (path.srtt * path.srtt)]
+}
+
 /// RFC 6356 §3 eq. (2), divided by `w_tot`: what one acknowledged segment adds.
-pub(super) fn linked<N>(paths: &[PathView<N>]) -> f64 {
-    let x: f64 = usable(paths).map(PathView::rate).sum();
-    let best = usable(paths).map(|s| s.cwnd / (s.srtt * s.srtt)).fold(0.0, f64::max);
+fn linked_by(terms: impl Iterator<Item = Terms>) -> f64 {
+    let (mut x, mut best) = (0.0, 0.0);
+    for [rate, other] in terms {
+        x += rate;
+        best = if other > best { other } else { best };
+    }
     best / (x * x)
+}
+
+pub(super) fn linked<N>(paths: &[PathView<N>]) -> f64 {
+    linked_by(usable(paths).map(terms))
 }
 
 impl Law for Lia {
     type Note = ();
 
     fn growth(&self, me: usize, paths: &[PathView]) -> f64 {
+        self.growth_of(me, paths, usable(paths).map(terms))
+    }
+
+    const TERMS: bool = true;
+
+    fn terms(&self, path: &PathView) -> Terms {
+        terms(path)
+    }
+
+    fn growth_of(&self, me: usize, paths: &[PathView], terms: impl Iterator<Item = Terms>) -> f64 {
         match self {
-            Lia::Capped => linked(paths).min(1.0 / paths[me].cwnd),
-            Lia::Uncapped => linked(paths),
+            Lia::Capped => linked_by(terms).min(1.0 / paths[me].cwnd),
+            Lia::Uncapped => linked_by(terms),
         }
     }
 
@@ -59,6 +81,7 @@ impl Kind for Lia {
 mod tests {
     use super::*;
     use alloc::vec::Vec;
+    use proptest::prelude::*;
 
     fn views(windows: &[f64], rtts: &[f64]) -> Vec<PathView> {
         windows
@@ -66,6 +89,21 @@ mod tests {
             .zip(rtts)
             .map(|(&cwnd, &srtt)| PathView { cwnd, srtt, usable: true, ..Default::default() })
             .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn growth_from_kept_terms_is_the_same_number(
+            paths in prop::collection::vec((1.0..1e4, 1e-4..10.0, any::<bool>()), 1..70),
+        ) {
+            let view = |&(cwnd, srtt, usable)| PathView { cwnd, srtt, usable, note: () };
+            let views: Vec<PathView> = paths.iter().map(view).collect();
+            for law in [Lia::Capped, Lia::Uncapped] {
+                let terms = views.iter().map(|view| if view.usable { law.terms(view) } else { [0.0; 2] });
+                let kept = law.growth_of(0, &views, terms);
+                prop_assert_eq!(kept.to_bits(), law.growth(0, &views).to_bits());
+            }
+        }
     }
 
     #[test]

@@ -173,6 +173,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
         if let Some(combination) = self.poll_owed(now) {
             return Some(combination);
         }
+        self.tcp.look_again(); // what it owed has gone into the host's queue
         let Transmit { path, segment } = self.tcp.poll_transmit(now)?;
         match &mut self.coders[path] {
             Some(coder) if segment.len > 0 => {

@@ -46,14 +46,13 @@ impl Schedule for Fastest {
 #[inline(always)] // on the way of every segment
 pub(super) fn fastest(view: &impl View) -> Option<usize> {
     let (mut fastest, mut least) = (None, u64::MAX);
-    for path in 0..view.paths() {
-        if !view.may_send(path) {
-            continue;
-        }
+    let mut able = view.next_able(0);
+    while let Some(path) = able {
         let srtt = view.srtt(path).0;
         if srtt < least {
             (fastest, least) = (Some(path), srtt);
         }
+        able = view.next_able(path + 1);
     }
     fastest
 }

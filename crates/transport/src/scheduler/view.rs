@@ -47,7 +47,12 @@ pub(crate) trait View {
     /// and its pace leave room, it has not failed, and it is no backup beside a path that works.
     fn may_send(&self, path: usize) -> bool;
 
-    /// The same, whether or not there is room.
+    /// The first path at or after `from` that [`View::may_send`].
+    fn next_able(&self, from: usize) -> Option<usize> {
+        (from..self.paths()).find(|path| self.may_send(*path))
+    }
+
+    /// The same as [`View::may_send`], whether or not there is room.
     fn is_used(&self, path: usize) -> bool;
 
     /// The smoothed round-trip time of `path`; zero before the first sample.

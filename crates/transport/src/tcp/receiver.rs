@@ -47,8 +47,6 @@ pub struct Receiver {
     /// Shared by the connections of a class.
     settings: Arc<ReceiverSettings>,
     pub(super) paths: Box<[Path]>,
-    /// Whether every segment is answered at once, with nothing that few receivers have.
-    pub(super) acks_at_once: bool,
     /// The connection's data; of one path, its order is that of the path.
     pub(crate) data: Reassembly,
     adaptive: Option<Box<Adaptive>>,
@@ -86,15 +84,19 @@ impl Receiver {
     /// A receiver over `paths` paths.
     pub fn new(settings: impl Into<Arc<ReceiverSettings>>, paths: usize) -> Self {
         let settings: Arc<ReceiverSettings> = settings.into();
-        let adaptive = Adaptive::new(&settings.options, paths);
-        let at_once = settings.options.delayed_ack == DelayedAck::After(Span::ZERO);
         Receiver {
             data: Reassembly::new(settings.options.first_buffer()),
-            acks_at_once: at_once && adaptive.is_none() && !settings.transit,
-            adaptive,
+            adaptive: Adaptive::new(&settings.options, paths),
             paths: (0..paths).map(|_| Path::new()).collect(),
             settings,
         }
+    }
+
+    /// Whether every segment is answered at once, and with nothing that few receivers have.
+    #[inline(always)] // on the way of every segment
+    pub(super) fn acks_at_once(&self) -> bool {
+        let ReceiverSettings { options, transit } = &*self.settings;
+        options.delayed_ack == DelayedAck::After(Span::ZERO) && !transit && self.adaptive.is_none()
     }
 
     /// A packet of a handshake is answered in kind.

@@ -2,11 +2,12 @@
 
 use super::path::{Fired, Path};
 use crate::endpoint::{PathReport, SendingEndpoint, Transmit};
-use crate::scheduler::{Choice, Schedule, Scheduling};
+use crate::scheduler::{Choice, Schedule};
 use crate::settings::SenderSettings;
 use crate::source::{Unsent, Wait};
 use control::{CongestionController, Phase, See};
 use extensions::Extensions;
+use several::Several;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use units::Time;
@@ -34,7 +35,8 @@ pub struct Sender<E> {
     /// Data sent on one path that other paths may send again, and that path; absent while there is
     /// none.
     reinject: Option<Box<Reinjection>>,
-    scheduler: Scheduling,
+    /// What only several paths need; absent if there is one.
+    several: Option<Box<Several>>,
     /// The path that sent last.
     last_path: u32,
     /// Nothing more can be sent until something happens.
@@ -54,7 +56,7 @@ impl<E: CongestionController> Sender<E> {
             unsent: Unsent::new(start, settings.options.first_buffer()),
             extensions: Extensions::new(&settings, &control, paths),
             paths: (0..paths).map(|_| Path::new(paths > 1, &settings)).collect(),
-            scheduler: settings.options.scheduler.start(paths),
+            several: (paths > 1).then(|| Box::new(Several::new(&settings, paths))),
             settings,
             control,
             data_una: 0,
@@ -78,6 +80,7 @@ impl<E: CongestionController> Sender<E> {
         let path = &mut self.paths[me];
         path.refresh(self.control.window(me).cwnd, self.settings.segment());
         path.set_pace(self.control.pacing(me), &self.settings);
+        self.look_again();
     }
 
     #[inline(always)] // on the way of every ACK
@@ -109,6 +112,25 @@ impl<E: CongestionController> Sender<E> {
 
     /// Something has happened: it is worth polling again.
     pub(crate) fn unblock(&mut self) {
+        self.blocked = false;
+        self.look_again();
+    }
+
+    /// Any path may have changed.
+    pub(crate) fn look_again(&mut self) {
+        if let Some(several) = &mut self.several {
+            several.readiness.forget();
+        }
+    }
+
+    /// An ACK has changed path `me` alone: it is worth polling again.
+    #[inline(always)] // on the way of every ACK
+    pub(super) fn unblock_path(&mut self, me: usize) {
+        if let Some(Several { readiness, .. }) = self.several.as_deref_mut() {
+            // If nothing is outstanding on it any more, its timer may have been the first one.
+            let alone = self.paths[me].timer.deadline < Time::NEVER;
+            readiness.changed(me, alone && self.blocked);
+        }
         self.blocked = false;
     }
 
@@ -158,19 +180,43 @@ impl<E: CongestionController> Sender<E> {
 
     #[inline(always)] // on the way of every segment
     fn poll_retransmission(&mut self, now: Time) -> Option<Transmit<Data>> {
-        for (me, path) in self.paths.iter().enumerate() {
-            let Some(range) = path.next_retransmission(self.settings.segment()) else {
-                continue;
-            };
-            if !path.has_space(range.len(), &self.settings) {
-                continue;
-            }
-            let dsn = path.dsn(range.start)?;
-            let path = &mut self.paths[me];
-            path.board.on_retransmitted(range);
-            return Some(self.resend(now, me, range, dsn));
+        (0..self.paths.len()).find_map(|me| self.retransmission_on(now, me))
+    }
+
+    /// What was lost on `me` and may be sent again.
+    fn retransmission_on(&mut self, now: Time, me: usize) -> Option<Transmit<Data>> {
+        let path = &mut self.paths[me];
+        let range = path.next_retransmission(self.settings.segment())?;
+        if !path.has_space(range.len(), &self.settings) {
+            return None;
         }
-        None
+        let dsn = path.dsn(range.start)?;
+        path.board.on_retransmitted(range);
+        Some(self.resend(now, me, range, dsn))
+    }
+
+    /// The next segment of a connection with several paths: lost data goes before new data, and
+    /// before that what another path may have lost.
+    #[inline(always)] // on the way of every segment
+    fn poll_several(&mut self, now: Time) -> Option<Transmit<Data>> {
+        self.look_at_changed();
+        let mut lossy = self.next_lossy(0);
+        while let Some(me) = lossy {
+            if let Some(again) = self.retransmission_on(now, me) {
+                self.look_at(me);
+                return Some(again);
+            }
+            lossy = self.next_lossy(me + 1);
+        }
+        let reinjected = self.reinjection();
+        let (me, range) = match reinjected {
+            Some(_) => reinjected,
+            None => self.new_data(now),
+        }?;
+        let transmit = self.send(now, me, range);
+        self.look_at(me);
+        self.blocked = reinjected.is_none() && self.all_are_full();
+        Some(transmit)
     }
 
     /// Sends `range` of `me` again.
@@ -182,30 +228,6 @@ impl<E: CongestionController> Sender<E> {
         let len = range.len() as u32;
         let segment = Data { seq: range.start, dsn, len, stamp: now, flags: Flags::NONE };
         Transmit { path: me, segment }
-    }
-
-    /// What another path may have lost goes before new data.
-    #[inline(always)] // on the way of every segment
-    fn poll_new(&mut self, now: Time) -> Option<Transmit<Data>> {
-        if let Some((me, range)) = self.reinjection() {
-            return Some(self.send(now, me, range));
-        }
-        let (me, range) = self.new_data(now)?;
-        let transmit = self.send(now, me, range);
-        self.blocked = self.all_are_full(me);
-        Some(transmit)
-    }
-
-    /// Whether a connection with several paths has used up all of their windows with what `me` has
-    /// just sent: the common end of a poll. What [`Sender::look_for_room`] found of the others
-    /// still holds.
-    #[inline(always)] // on the way of every segment
-    fn all_are_full(&mut self, me: usize) -> bool {
-        if self.paths.len() == 1 {
-            return false; // see `only_path_is_full`
-        }
-        self.paths[me].look_for_room(&self.settings);
-        !self.paths.iter().any(|path| path.standing.ready || path.board.next_lost().is_some())
     }
 
     /// Sends the data in `range` on `me`, for the first time on this path.
@@ -232,24 +254,15 @@ impl<E: CongestionController> Sender<E> {
     /// The next data, and the path to carry it.
     #[inline(always)] // on the way of every segment
     fn new_data(&mut self, now: Time) -> Option<(usize, Range)> {
-        self.look_for_room();
+        self.starved = false;
         match self.choose(now)? {
             Choice::New(me) => {
                 let range = self.next_data(now)?;
-                self.scheduler.on_new(me, range);
+                self.tell_scheduler(me, range);
                 Some((me, range))
             }
             Choice::Range(me, range) => Some((me, range)),
         }
-    }
-
-    /// Which paths could carry new data.
-    #[inline(always)] // on the way of every segment
-    fn look_for_room(&mut self) {
-        for path in &mut self.paths {
-            path.look_for_room(&self.settings);
-        }
-        self.starved = false;
     }
 
     /// The next data that the application wrote and the receive window admits.
@@ -270,15 +283,22 @@ impl<E: CongestionController> Sender<E> {
     /// What the scheduler sends next; with one path there is nothing to choose.
     #[inline(always)] // on the way of every segment
     fn choose(&mut self, now: Time) -> Option<Choice> {
-        if let [only] = &*self.paths {
-            return only.standing.ready.then_some(Choice::New(0));
-        }
-        let (scheduler, mut view) = self.seen(now);
+        let Some((scheduler, mut view)) = self.seen(now) else {
+            return self.paths[0].standing.ready.then_some(Choice::New(0));
+        };
         let choice = scheduler.choose(&mut view);
         if choice.is_none() && self.starved {
             self.paths.iter_mut().for_each(Path::on_app_limited);
         }
         choice
+    }
+
+    /// The first timer of a path, or when pacing lets one go on or paths are selected again.
+    #[inline(never)]
+    fn extended_deadline(&self) -> Time {
+        let timers = self.paths.iter().map(|path| path.timer.deadline);
+        let held = self.paths.iter().filter_map(Path::held_until);
+        timers.chain(held).min().unwrap_or(Time::NEVER).min(self.selects_at())
     }
 
     /// The timers that have fired. What is outstanding on a path after a timeout other paths may
@@ -288,7 +308,7 @@ impl<E: CongestionController> Sender<E> {
         now: Time,
         mut stuck: impl FnMut(usize) -> R,
     ) {
-        self.blocked = false;
+        self.unblock();
         for me in 0..self.paths.len() {
             if self.paths[me].timer.deadline > now {
                 continue;
@@ -311,7 +331,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
 
     #[inline(never)] // one copy, with all that it calls, for all callers
     fn on_answer(&mut self, now: Time, path: usize, ack: &Ack) {
-        self.blocked = false;
+        self.unblock();
         match self.extensions {
             None => self.on_ack(now, path, ack),
             Some(_) => self.on_ack_extended(now, path, ack),
@@ -323,13 +343,13 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
     }
 
     fn on_sent(&mut self, path: usize, bytes: u32) {
-        self.blocked = false;
+        self.unblock();
         self.paths[path].left_host(bytes, &self.settings);
     }
 
     /// What the path had outstanding when it left, others have sent meanwhile.
     fn join(&mut self, path: usize) -> u64 {
-        self.blocked = false;
+        self.unblock();
         self.paths[path].join();
         self.control.set_member(path, true);
         self.refresh(path);
@@ -348,11 +368,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
         }
         let transmit = match self.extensions {
             None if self.paths.len() == 1 => return self.poll_only(now),
-            // No `or_else`: as a function of its own it costs a packet-hop 2 instructions.
-            None => match self.poll_retransmission(now) {
-                None => self.poll_new(now),
-                again => again,
-            },
+            None => self.poll_several(now),
             Some(_) => self.poll_extended(now),
         };
         self.blocked |= transmit.is_none() || self.only_path_is_full();
@@ -361,13 +377,11 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
 
     #[inline(always)] // on the way of every ACK
     fn next_deadline(&self) -> Time {
-        let mut timers =
-            self.paths.iter().map(|path| path.timer.deadline).min().unwrap_or(Time::NEVER);
-        if self.extensions.is_some() {
-            let held = self.paths.iter().filter_map(Path::held_until);
-            timers = timers.min(held.min().unwrap_or(Time::NEVER));
-            timers = timers.min(self.selects_at());
-        }
+        let timers = match (&self.several, &self.extensions) {
+            (None, None) => self.paths[0].timer.deadline,
+            (Some(several), None) => several.readiness.timers,
+            (_, Some(_)) => self.extended_deadline(),
+        };
         match self.starved {
             false => timers,
             true => timers.min(self.unsent.next_write(&self.settings.source)),
@@ -420,5 +434,6 @@ mod extensions;
 mod multipath;
 mod seen;
 mod selection;
+mod several;
 #[cfg(test)]
 mod tests;

@@ -58,7 +58,7 @@ impl<E: CongestionController> Sender<E> {
         side.board.una = ack.ack;
         side.grow(now, ack.echo, acked, &self.settings, &mut self.control, path);
         side.restart_timer(now, &self.settings);
-        self.unblock();
+        self.unblock_path(path);
         self.on_progress(now, ack.data_ack, ack.window_edge);
         true
     }
@@ -68,9 +68,10 @@ impl Receiver {
     /// Takes in `data` and returns its ACK, if it is usual for `path`.
     #[inline(always)] // on the way of every segment
     pub fn on_usual_data(&mut self, path: usize, data: &Data) -> Option<UsualAck> {
+        let at_once = self.acks_at_once();
         let side = &mut self.paths[path];
         let usual = data.seq == side.next && data.len > 0 && data.flags == Flags::NONE;
-        if !(usual && self.acks_at_once && side.is_in_order()) {
+        if !(usual && at_once && side.is_in_order()) {
             return None;
         }
         side.next += u64::from(data.len);

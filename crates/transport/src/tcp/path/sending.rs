@@ -120,6 +120,12 @@ impl Path {
         self.window.saturating_sub(in_flight)
     }
 
+    /// Whether it has lost something that it has not sent again.
+    #[inline(always)] // on the way of every segment
+    pub(crate) fn has_lost(&self) -> bool {
+        self.board.next_lost().is_some()
+    }
+
     /// The next segment to send again, if any is known to be lost.
     #[inline] // on the way of every ACK
     pub(crate) fn next_retransmission(&self, segment: u32) -> Option<Range> {

@@ -5,7 +5,7 @@ use super::Sender;
 use super::selection::Selection;
 use crate::endpoint::Transmit;
 use crate::options::{Idle, Options};
-use crate::scheduler::{Choice, Schedule};
+use crate::scheduler::Choice;
 use crate::settings::SenderSettings;
 use crate::tcp::path::Path;
 use crate::tcp::tracking::Tracking;
@@ -125,12 +125,13 @@ impl<E: CongestionController> Sender<E> {
 
     /// The next data and its path, or help for the path that the receive window waits for.
     fn extended_data(&mut self, now: Time) -> Option<(usize, Range)> {
-        self.look_for_room();
+        self.paths.iter_mut().for_each(|path| _ = path.look_for_room(&self.settings));
+        self.starved = false;
         match self.choose(now)? {
             Choice::Range(me, range) => Some((me, range)),
             Choice::New(me) => match self.next_data(now) {
                 Some(range) => {
-                    self.scheduler.on_new(me, range);
+                    self.tell_scheduler(me, range);
                     Some((me, range))
                 }
                 None if self.paths.len() > 1 && !self.starved => self.opportunistic(now, me),
@@ -209,7 +210,7 @@ impl<E: CongestionController> Sender<E> {
         let new = self.next_data(now);
         let transmit = match new {
             Some(range) => {
-                self.scheduler.on_new(me, range);
+                self.tell_scheduler(me, range);
                 self.send(now, me, range)
             }
             None => {

@@ -2,7 +2,6 @@
 
 use super::extensions::{Handshake, Helper};
 use super::{NOBODY, Sender};
-use crate::scheduler::Schedule;
 use crate::tcp::path::Path;
 use control::{CongestionController, Window};
 use std::collections::VecDeque;
@@ -82,12 +81,12 @@ impl<E: CongestionController> Sender<E> {
 
     /// `path` leaves the connection; what it had outstanding is offered to the others, and `more`.
     pub(crate) fn remove(&mut self, path: usize, more: impl IntoIterator<Item = Range>) {
-        self.blocked = false;
+        self.unblock();
         self.reinject_from(path, more);
         // Should it join again, it has forgotten this data and may carry it like any other path.
         let waiting = self.reinject.iter_mut().flat_map(|it| it.waiting.iter_mut());
         waiting.filter(|(_, from)| *from == path).for_each(|item| item.1 = NOBODY);
-        self.scheduler.on_leave(path);
+        self.tell_scheduler_of_leaving(path);
         if let Some(help) = self.extensions.as_mut().and_then(|parts| parts.help.as_mut()) {
             help.paths[path] = Helper::default();
         }

@@ -1,6 +1,7 @@
 //! What the scheduler sees of a sender.
 
 use super::Sender;
+use super::several::{PathSet, Several};
 use crate::scheduler::{PathState, Scheduling, View};
 use crate::settings::SenderSettings;
 use crate::source::{Unsent, next};
@@ -18,13 +19,16 @@ pub(super) struct Seen<'a, E> {
     data_una: u64,
     unsent: &'a mut Unsent,
     starved: &'a mut bool,
+    /// Which may send now; `None` where nobody keeps it.
+    ready: Option<PathSet>,
     now: Time,
 }
 
 impl<E: CongestionController> Sender<E> {
-    /// The scheduler, and what it sees at `now`.
+    /// The scheduler of several paths, and what it sees at `now`.
     #[inline(always)] // on the way of every segment
-    pub(super) fn seen(&mut self, now: Time) -> (&mut Scheduling, Seen<'_, E>) {
+    pub(super) fn seen(&mut self, now: Time) -> Option<(&mut Scheduling, Seen<'_, E>)> {
+        let Several { scheduler, readiness } = self.several.as_deref_mut()?;
         let seen = Seen {
             paths: &self.paths,
             control: &self.control,
@@ -33,9 +37,10 @@ impl<E: CongestionController> Sender<E> {
             data_una: self.data_una,
             unsent: &mut self.unsent,
             starved: &mut self.starved,
+            ready: readiness.ready_paths(),
             now,
         };
-        (&mut self.scheduler, seen)
+        Some((scheduler, seen))
     }
 
     /// Whether `me` is not to be used because it is a backup (RFC 8684 §3.3.8) and another path
@@ -71,6 +76,18 @@ impl<E: CongestionController> View for Seen<'_, E> {
     fn may_send(&self, path: usize) -> bool {
         let side = &self.paths[path];
         side.standing.ready && !side.standing.failed && !stands_by(self.paths, path)
+    }
+
+    #[inline(always)] // on the way of every segment
+    fn next_able(&self, from: usize) -> Option<usize> {
+        let Some(ready) = self.ready else {
+            return (from..self.paths.len()).find(|path| self.may_send(*path));
+        };
+        let mut path = ready.next(from, self.paths.len());
+        while let Some(me) = path.filter(|me| !self.may_send(*me)) {
+            path = ready.next(me + 1, self.paths.len());
+        }
+        path
     }
 
     fn is_used(&self, path: usize) -> bool {

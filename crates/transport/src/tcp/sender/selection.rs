@@ -17,7 +17,6 @@
 //! tenth and 1 s are those that its ledger recommends (`couple.wish.path_selection`).
 
 use super::Sender;
-use crate::scheduler::Schedule;
 use crate::tcp::path::Path;
 use control::CongestionController;
 use std::collections::VecDeque;
@@ -152,9 +151,9 @@ impl<E: CongestionController> Sender<E> {
         if let Some(me) = selection.look(now, &self.paths) {
             self.paths[me].suspend(now);
             self.reinject_from(me, stuck(me));
-            self.scheduler.on_leave(me);
+            self.tell_scheduler_of_leaving(me);
             self.control.set_member(me, false);
-            self.blocked = false;
+            self.unblock();
             self.refresh_siblings();
         }
         if !self.paths.iter().any(in_use) {
@@ -177,6 +176,6 @@ impl<E: CongestionController> Sender<E> {
         self.control.set_member(me, true);
         self.refresh(me);
         self.refresh_siblings();
-        self.blocked = false;
+        self.unblock();
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::endpoint::ReceivingEndpoint;
 use crate::options::Options;
 use crate::source::Source;
-use crate::tcp::{Receiver, ReceiverSettings};
+use crate::tcp::{Receiver, ReceiverSettings, UsualAck};
 use control::{AnyController, Needs, Phase, Settings};
 use proptest::prelude::*;
 use units::{Bytes, Rate, Span};
@@ -41,6 +41,10 @@ struct Pair {
     moving: Vec<(Time, Moving)>,
     now: Time,
     sent: Vec<(usize, Data)>,
+    /// Usual segments and ACKs are taken the short way.
+    short: bool,
+    /// How many were.
+    shortened: usize,
 }
 
 impl Pair {
@@ -53,6 +57,8 @@ impl Pair {
             moving: Vec::new(),
             now: Time::ZERO,
             sent: Vec::new(),
+            short: false,
+            shortened: 0,
         }
     }
 
@@ -91,11 +97,23 @@ impl Pair {
     fn arrive(&mut self, index: usize) {
         match self.moving.remove(index).1 {
             Moving::Data(path, data) => {
-                if let Some(ack) = self.receiver.on_data(self.now, path, &data) {
+                let usual = self.short.then(|| self.receiver.on_usual_data(path, &data)).flatten();
+                self.shortened += usize::from(usual.is_some());
+                let ack = usual.map(Ack::from);
+                let ack = ack.or_else(|| self.receiver.on_data(self.now, path, &data));
+                if let Some(ack) = ack {
                     self.moving.push((self.now + self.delays[path], Moving::Ack(path, ack)));
                 }
             }
-            Moving::Ack(path, ack) => self.sender.on_answer(self.now, path, &ack),
+            Moving::Ack(path, ack) => {
+                let Ack { ack: next, data_ack, window_edge, echo, .. } = ack;
+                let usual = UsualAck { ack: next, data_ack, window_edge, echo };
+                let short = self.short && Ack::from(usual) == ack;
+                match short && self.sender.on_usual_ack(self.now, path, &usual) {
+                    true => self.shortened += 1,
+                    false => self.sender.on_answer(self.now, path, &ack),
+                }
+            }
         }
     }
 }
@@ -438,6 +456,32 @@ proptest! {
         prop_assert_eq!(pair.receiver.delivered(), 300_000);
         prop_assert!(pair.sender.completed().is_some());
         prop_assert_eq!(pair.sender.next_deadline(), Time::NEVER);
+    }
+
+    /// The short way does what the whole one does, and most segments take it.
+    #[test]
+    fn usual_segments_and_acks_may_take_the_short_way(
+        script in prop::collection::vec(0u8..100, 37..120),
+        paths in 1usize..4,
+        sack: bool,
+        limited: bool,
+        law in prop::sample::select(vec!["reno", "lia", "olia", "balia"]),
+    ) {
+        let delays: Vec<Span> = (1..=paths).map(|i| Span::millis(10 * i as u64)).collect();
+        let receive_buffer = Bytes(if limited { 40_000 } else { 1 << 20 });
+        let options = Options { sack, receive_buffer, ..options() };
+        let [whole, short] = [false, true].map(|short| {
+            let mut pair = Pair::new(settings(options.clone(), transfer(400)), law, delays.clone());
+            pair.short = short;
+            pair.run(Time(3_600_000_000_000), scripted(&script));
+            pair
+        });
+        prop_assert_eq!(whole.sent, short.sent);
+        prop_assert_eq!((whole.now, whole.receiver.delivered()), (short.now, 400_000));
+        for path in 0..paths {
+            prop_assert_eq!(whole.sender.report(path), short.sender.report(path));
+        }
+        prop_assert!(short.shortened > 0);
     }
 
     /// A peer may acknowledge anything: no panic, and never more in flight than the windows allow.

@@ -1,0 +1,218 @@
+//! What only connections with several paths keep: their scheduler, and which paths could send
+//! something now. After a usual ACK only its
+//! path is looked at again: the cost of a segment does not grow with the number of paths.
+
+use super::Sender;
+use crate::scheduler::{Schedule, Scheduling};
+use crate::settings::SenderSettings;
+use crate::tcp::path::Path;
+use control::CongestionController;
+use units::Time;
+use wire::Range;
+
+/// Bits of a set.
+const BITS: usize = u64::BITS as usize;
+
+/// Paths of which something may hold. Paths whose indices are equal modulo 64 share a bit, and of
+/// more than 64 paths none is ever taken out; so what holds is still to be asked of each.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PathSet(u64);
+
+impl PathSet {
+    /// Puts path `me` of `paths` in, or takes it out.
+    #[inline(always)] // on the way of every segment
+    fn set(&mut self, me: usize, paths: usize, holds: bool) {
+        let bit = 1 << (me % BITS);
+        match holds {
+            true => self.0 |= bit,
+            false if paths <= BITS => self.0 &= !bit,
+            false => {}
+        }
+    }
+
+    /// The first of `paths` paths at or after `from` that may be in the set.
+    #[inline(always)] // on the way of every segment
+    pub(super) fn next(self, from: usize, paths: usize) -> Option<usize> {
+        if from >= paths {
+            return None;
+        }
+        let from_there_on = self.0.rotate_right((from % BITS) as u32);
+        let next = from + from_there_on.trailing_zeros() as usize;
+        (self.0 != 0 && next < paths).then_some(next)
+    }
+}
+
+/// What has changed since the paths were looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Changed {
+    Nothing,
+    /// One path.
+    Path(u32),
+    /// Any paths.
+    Any,
+}
+
+/// What only a connection with several paths has.
+#[derive(Debug)]
+pub(super) struct Several {
+    pub(super) scheduler: Scheduling,
+    pub(super) readiness: Readiness,
+}
+
+impl Several {
+    pub(super) fn new(settings: &SenderSettings, paths: usize) -> Self {
+        let scheduler = settings.options.scheduler.start(paths);
+        Several { scheduler, readiness: Readiness::default() }
+    }
+}
+
+/// What was found when the paths were looked at last.
+#[derive(Debug)]
+pub(super) struct Readiness {
+    changed: Changed,
+    /// Paths that could carry new data: see `Standing::ready`.
+    ready: PathSet,
+    /// Paths that have lost something.
+    lossy: PathSet,
+    /// No timer of a path fires before.
+    pub(super) timers: Time,
+}
+
+impl Default for Readiness {
+    fn default() -> Self {
+        let none = PathSet::default();
+        Readiness { changed: Changed::Any, ready: none, lossy: none, timers: Time::NEVER }
+    }
+}
+
+impl Readiness {
+    /// Any path may have changed.
+    #[inline(always)] // on the way of every ACK
+    pub(super) fn forget(&mut self) {
+        self.changed = Changed::Any;
+    }
+
+    /// Path `me` has changed; `alone` says that no other one has since all were looked at.
+    #[inline(always)] // on the way of every ACK
+    pub(super) fn changed(&mut self, me: usize, alone: bool) {
+        self.changed = match alone && self.changed == Changed::Nothing {
+            true => Changed::Path(me as u32),
+            false => Changed::Any,
+        };
+    }
+
+    /// Takes down what path `me` of `paths` could send.
+    #[inline(always)] // on the way of every segment
+    fn look_at(&mut self, me: usize, paths: usize, path: &mut Path, settings: &SenderSettings) {
+        path.look_for_room(settings);
+        self.ready.set(me, paths, path.standing.ready);
+        self.lossy.set(me, paths, path.has_lost());
+        self.timers = self.timers.min(path.timer.deadline);
+    }
+
+    /// The paths that could carry new data, where that is known.
+    #[inline(always)] // on the way of every segment
+    pub(super) fn ready_paths(&self) -> Option<PathSet> {
+        (self.changed == Changed::Nothing).then_some(self.ready)
+    }
+
+    /// Whether none of `paths` could send anything.
+    #[inline(always)] // on the way of every segment
+    fn none(&self, paths: &[Path]) -> bool {
+        let none = |set: PathSet, holds: fn(&Path) -> bool| {
+            let mut path = set.next(0, paths.len());
+            while let Some(me) = path.filter(|me| !holds(&paths[*me])) {
+                path = set.next(me + 1, paths.len());
+            }
+            path.is_none()
+        };
+        none(self.ready, |path| path.standing.ready) && none(self.lossy, Path::has_lost)
+    }
+}
+
+impl<E: CongestionController> Sender<E> {
+    /// Looks at the paths that may have changed.
+    #[inline(always)] // on the way of every segment
+    pub(super) fn look_at_changed(&mut self) {
+        let Some(Several { readiness, .. }) = self.several.as_deref_mut() else {
+            return;
+        };
+        let paths = self.paths.len();
+        match readiness.changed {
+            Changed::Nothing => {}
+            Changed::Path(me) => {
+                let me = me as usize;
+                readiness.look_at(me, paths, &mut self.paths[me], &self.settings);
+            }
+            Changed::Any => {
+                readiness.timers = Time::NEVER;
+                for (me, path) in self.paths.iter_mut().enumerate() {
+                    readiness.look_at(me, paths, path, &self.settings);
+                }
+            }
+        }
+        readiness.changed = Changed::Nothing;
+    }
+
+    /// Looks whether `me` could send new or lost data.
+    #[inline(always)] // on the way of every segment
+    pub(super) fn look_at(&mut self, me: usize) {
+        if let Some(Several { readiness, .. }) = self.several.as_deref_mut() {
+            let paths = self.paths.len();
+            readiness.look_at(me, paths, &mut self.paths[me], &self.settings);
+        }
+    }
+
+    /// The first path at or after `from` that may have lost something.
+    #[inline(always)] // on the way of every segment
+    pub(super) fn next_lossy(&self, from: usize) -> Option<usize> {
+        self.several.as_ref()?.readiness.lossy.next(from, self.paths.len())
+    }
+
+    /// The new data in `range` is about to be sent on `me`.
+    #[inline(always)] // on the way of every segment
+    pub(super) fn tell_scheduler(&mut self, me: usize, range: Range) {
+        if let Some(several) = &mut self.several {
+            several.scheduler.on_new(me, range);
+        }
+    }
+
+    /// `me` leaves the connection, or is suspended.
+    pub(super) fn tell_scheduler_of_leaving(&mut self, me: usize) {
+        if let Some(several) = &mut self.several {
+            several.scheduler.on_leave(me);
+        }
+    }
+
+    /// Whether no path could send anything.
+    #[inline(always)] // on the way of every segment
+    pub(super) fn all_are_full(&self) -> bool {
+        self.several.as_ref().is_some_and(|several| several.readiness.none(&self.paths))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_path_that_was_put_in_is_found_and_of_up_to_64_no_other(
+            paths in 1usize..200, steps in prop::collection::vec((any::<usize>(), any::<bool>()), 0..80),
+        ) {
+            let (mut set, mut model) = (PathSet::default(), vec![false; paths]);
+            for (me, holds) in steps {
+                set.set(me % paths, paths, holds);
+                model[me % paths] = holds;
+            }
+            let found: Vec<usize> =
+                std::iter::successors(set.next(0, paths), |me| set.next(me + 1, paths)).collect();
+            prop_assert!(found.windows(2).all(|pair| pair[0] < pair[1]));
+            for (me, holds) in model.into_iter().enumerate() {
+                prop_assert!(!holds || found.contains(&me));
+                prop_assert!(holds || paths > 64 || !found.contains(&me));
+            }
+        }
+    }
+}
