@@ -10,6 +10,7 @@ use super::station_link::StationLink;
 
 use super::rates::{Arf, ModeChoice};
 use super::station::{Station, exponential};
+use super::together::Together;
 use crate::host::LinkPacket;
 use crate::radio::{self, Radio};
 use crate::shared::{self, Counters, Outcome, SharedMedium};
@@ -104,14 +105,20 @@ impl Exchange {
 
 /// A channel with its stations.
 pub struct Channel<P> {
-    phy: Phy,
-    settings: ChannelSettings,
-    stations: Vec<Station<P>>,
+    pub(super) phy: Phy,
+    pub(super) settings: ChannelSettings,
+    pub(super) stations: Vec<Station<P>>,
     links: Vec<StationLink<P>>,
     /// ARF of each link.
     arf: Vec<Arf>,
-    /// When each station sends, if nothing happens before.
-    sends_at: Vec<Time>,
+    /// Whether every station senses every other one and decodes what it sends.
+    pub(super) all_hear: bool,
+    /// The stations that have sensed the same; none unless [`Channel::all_hear`].
+    pub(super) together: Together,
+    /// All others, in the order of their numbers.
+    pub(super) apart: Vec<usize>,
+    /// When each station that is apart sends, if nothing happens before.
+    pub(super) sends_at: Vec<Time>,
     exchanges: Vec<Exchange>,
     /// Received power in mW, by sender and receiver.
     power: Vec<f64>,
@@ -152,6 +159,9 @@ impl<P: Packet> Channel<P> {
             stations: stations.iter().map(|station| Station::new(station.clone(), &phy)).collect(),
             links: Vec::new(),
             arf: Vec::new(),
+            all_hear: false,
+            together: Together::new(),
+            apart: (0..count).collect(),
             sends_at: vec![Time::NEVER; count],
             exchanges: Vec::new(),
             power: vec![1.0; count * count],
@@ -170,6 +180,8 @@ impl<P: Packet> Channel<P> {
             }
         }
         medium.locate();
+        medium.all_hear = medium.hear_all();
+        medium.gather(Time::ZERO);
         medium
     }
 
@@ -205,6 +217,9 @@ impl<P: Packet> Channel<P> {
     /// Notes which stations sense `sender`, which begins to send now. If what it answered a moment
     /// before is still on the air, notify the same stations that were notified of that.
     fn listen(&mut self, sender: usize) {
+        if self.all_hear {
+            return;
+        }
         let sends = |exchange: &&Exchange| exchange.sender() == Some(sender);
         let alone = self.exchanges.iter().filter(sends).count() <= 1;
         if !alone || !core::mem::take(&mut self.stations[sender].moved) {
@@ -249,7 +264,7 @@ impl<P: Packet> Channel<P> {
         self.received(from, to, 0.0, mode, FULL_BYTES)
     }
 
-    fn power(&self, from: usize, to: usize) -> f64 {
+    pub(super) fn power(&self, from: usize, to: usize) -> f64 {
         self.power[from * self.stations.len() + to]
     }
 
@@ -270,23 +285,37 @@ impl<P: Packet> Channel<P> {
         self.stations[from].counters.offered += 1;
         self.links[link as usize].push(packet, self.arrivals);
         self.arrivals += 1;
+        self.arrival(from, rng);
+        self.schedule(now, from);
+    }
+
+    /// A packet has come into the driver of a station.
+    fn arrival(&mut self, from: usize, rng: &mut dyn Rng) {
+        if self.stations[from].waiting == 0 {
+            self.part(from, Time::NEVER);
+        }
         self.stations[from].arrival(rng);
-        if self.sends_at[from] == Time::NEVER {
-            self.sends_at[from] = self.stations[from].sends_at(now, &self.phy);
+    }
+
+    /// If nothing is known of when `from` sends, looks when.
+    fn schedule(&mut self, now: Time, from: usize) {
+        let station = &self.stations[from];
+        if station.together.is_none() && self.sends_at[from] == Time::NEVER {
+            self.sends_at[from] = station.sends_at(now, &self.phy);
         }
     }
 
     /// The driver of a station takes packets from its host while the ring has room.
     fn fill(&mut self, now: Time, from: usize, rng: &mut dyn Rng) {
-        let station = &mut self.stations[from];
-        while station.waiting < station.settings.ring {
-            let Some(LinkPacket { link, packet }) = station.host.take(now) else {
+        while self.stations[from].waiting < self.stations[from].settings.ring {
+            let Some(LinkPacket { link, packet }) = self.stations[from].host.take(now) else {
                 break;
             };
             self.links[link as usize].push(packet, IN_TURN + self.arrivals);
             self.arrivals += 1;
-            station.arrival(rng);
+            self.arrival(from, rng);
         }
+        let station = &mut self.stations[from];
         while let Some(LinkPacket { link, packet }) = station.host.dropped() {
             station.counters.queue_drops += 1;
             self.outcomes.push(Outcome::Left { link, packet, lost: true });
@@ -327,7 +356,7 @@ impl<P: Packet> Channel<P> {
     }
 
     /// How a station chooses its mode.
-    fn choice(&self, station: usize) -> ModeChoice {
+    pub(super) fn choice(&self, station: usize) -> ModeChoice {
         self.stations[station].mode.map_or(self.settings.mode, ModeChoice::Fixed)
     }
 
@@ -398,13 +427,35 @@ impl<P: Packet> Channel<P> {
 
     /// The stations that sense `sender` notice that it begins to send.
     fn tell(&mut self, now: Time, sender: usize) {
-        for at in 0..self.stations[sender].hearers.len() {
-            self.sense(now, self.hearer(sender, at));
+        if self.all_hear {
+            while let Some((station, at)) =
+                self.together.take_before(now + self.phy.slot, &self.phy)
+            {
+                self.part(station, at); // it has not noticed
+            }
+            self.together.sense(now, &self.phy);
+        }
+        for at in 0..self.hearers(sender) {
+            if let Some(hearer) = self.hearer(sender, at) {
+                self.sense(now, hearer);
+            }
         }
     }
 
-    fn hearer(&self, sender: usize, at: usize) -> usize {
-        usize::from(self.stations[sender].hearers[at])
+    /// How many places [`Channel::hearer`] has for `sender`.
+    fn hearers(&self, sender: usize) -> usize {
+        match self.all_hear {
+            true => self.apart.len(),
+            false => self.stations[sender].hearers.len(),
+        }
+    }
+
+    /// A station that senses `sender` and is apart.
+    fn hearer(&self, sender: usize, at: usize) -> Option<usize> {
+        match self.all_hear {
+            true => Some(self.apart[at]).filter(|station| *station != sender),
+            false => Some(usize::from(self.stations[sender].hearers[at])),
+        }
     }
 
     fn sense(&mut self, now: Time, hearer: usize) {
@@ -416,21 +467,38 @@ impl<P: Packet> Channel<P> {
 
     /// A transmission that `hearer` sensed has ended: with the last one, the medium is idle for it.
     fn settle(&mut self, now: Time, hearer: usize) {
-        let station = &mut self.stations[hearer];
-        station.settle(now, &self.phy);
-        // Who has not noticed that somebody sends will begin within the slot.
-        if self.sends_at[hearer] == Time::NEVER {
-            self.sends_at[hearer] = station.sends_at(now, &self.phy);
+        self.stations[hearer].sensing.settle(now, &self.phy);
+        self.schedule(now, hearer); // who has not noticed a transmission begins within the slot
+    }
+
+    /// The stations that sense `sender` no longer do.
+    fn leave(&mut self, sender: usize) {
+        if self.all_hear {
+            self.together.sensing.leave();
+        }
+        for at in 0..self.hearers(sender) {
+            if let Some(hearer) = self.hearer(sender, at) {
+                self.stations[hearer].sensing.leave();
+            }
+        }
+    }
+
+    /// A transmission of `sender` has ended for the stations that sensed it.
+    fn settle_all(&mut self, now: Time, sender: usize) {
+        if self.all_hear {
+            self.together.sensing.settle(now, &self.phy);
+        }
+        for at in 0..self.hearers(sender) {
+            if let Some(hearer) = self.hearer(sender, at) {
+                self.settle(now, hearer);
+            }
         }
     }
 
     /// The transmission of `sender` ends, and no answer follows.
     fn clear(&mut self, now: Time, sender: usize) {
-        for at in 0..self.stations[sender].hearers.len() {
-            let hearer = self.hearer(sender, at);
-            self.stations[hearer].leave();
-            self.settle(now, hearer);
-        }
+        self.leave(sender);
+        self.settle_all(now, sender);
     }
 
     /// Probability that `station` receives so many bytes from `sender` beside this interference.
@@ -450,7 +518,7 @@ impl<P: Packet> Channel<P> {
     }
 
     /// Whether `station` can decode what `sender` sends alone, in half of all cases at least.
-    fn decodes(&self, sender: usize, station: usize, mode: usize) -> bool {
+    pub(super) fn decodes(&self, sender: usize, station: usize, mode: usize) -> bool {
         let snr = self.power(sender, station) / self.noise;
         self.settings.radio.is_none() || radio::decibel(snr) >= self.phy.modes[mode].threshold_db
     }
@@ -497,25 +565,26 @@ impl<P: Packet> Channel<P> {
     /// The answer of `to` follows the data of `from` before anybody can begin: who senses both
     /// stays busy.
     fn answer(&mut self, now: Time, from: usize, to: usize) {
-        for at in 0..self.stations[from].hearers.len() {
-            let hearer = self.hearer(from, at);
-            self.stations[hearer].leave();
-        }
+        self.leave(from);
         self.listen(to);
-        self.sense(now, to);
         self.tell(now, to);
-        for at in 0..self.stations[from].hearers.len() {
-            self.settle(now, self.hearer(from, at));
+        if self.stations[to].together.is_none() {
+            self.sense(now, to);
         }
+        self.settle_all(now, from);
     }
 
     /// Stations that sense the data of an exchange learn from it until when the medium is reserved,
     /// or cannot decode it.
     fn overhear(&mut self, exchange: &Exchange, reserved: Time) {
-        for at in 0..self.stations[exchange.from].hearers.len() {
-            let hearer = self.hearer(exchange.from, at);
-            let decoded = self.decodes(exchange.from, hearer, exchange.mode);
-            self.stations[hearer].heard(decoded.then_some(reserved));
+        if self.all_hear {
+            self.together.sensing.heard(Some(reserved));
+        }
+        for at in 0..self.hearers(exchange.from) {
+            if let Some(hearer) = self.hearer(exchange.from, at) {
+                let decoded = self.all_hear || self.decodes(exchange.from, hearer, exchange.mode);
+                self.stations[hearer].sensing.heard(decoded.then_some(reserved));
+            }
         }
     }
 
@@ -558,10 +627,15 @@ impl<P: Packet> Channel<P> {
             return;
         };
         let bytes = self.phy.framed(packet.bytes());
-        for at in 0..self.stations[exchange.from].hearers.len() {
-            let hearer = self.hearer(exchange.from, at);
-            let received = self.received(exchange.from, hearer, 0.0, exchange.mode, bytes);
-            let clear = self.stations[hearer].hears_clearly();
+        let (from, mode) = (exchange.from, exchange.mode);
+        let all = if self.all_hear { self.stations.len() } else { self.hearers(from) };
+        for at in 0..all {
+            let hearer = if self.all_hear { Some(at) } else { self.hearer(from, at) };
+            let Some(hearer) = hearer.filter(|hearer| *hearer != from) else {
+                continue;
+            };
+            let received = self.received(from, hearer, 0.0, mode, bytes);
+            let clear = self.sensing(hearer).hears_clearly();
             if clear && (received >= 1.0 || rng.uniform() < received) {
                 self.outcomes.push(Outcome::Arrived { link, at: hearer as u32, packet });
             }
@@ -576,8 +650,10 @@ impl<P: Packet> Channel<P> {
         let answered = self.arrives(&exchange, ACK_BYTES, rng);
         if let Some(to) = exchange.to {
             self.clear(now, to);
-            self.stations[to].leave();
-            self.settle(now, to);
+            if self.stations[to].together.is_none() {
+                self.stations[to].sensing.leave();
+                self.settle(now, to);
+            }
         }
         self.finish(now, index, answered, rng);
     }
@@ -628,9 +704,7 @@ impl<P: Packet> SharedMedium<P> for Channel<P> {
             return false;
         }
         self.fill(now, from, rng);
-        if self.sends_at[from] == Time::NEVER {
-            self.sends_at[from] = self.stations[from].sends_at(now, &self.phy);
-        }
+        self.schedule(now, from);
         true
     }
 
@@ -643,16 +717,24 @@ impl<P: Packet> SharedMedium<P> for Channel<P> {
                 Stage::Silence => self.finish(now, ends, false, rng),
             }
         }
-        for station in 0..self.stations.len() {
+        while let Some((station, at)) = self.together.take_before(now + Span(1), &self.phy) {
+            self.part(station, at);
+        }
+        let mut next = 0;
+        while let Some(&station) = self.apart.get(next) {
             if self.sends_at[station] <= now {
                 self.begin(now, station, rng);
             }
+            next = self.apart.partition_point(|other| *other <= station); // more may be apart now
         }
+        self.gather(now);
     }
 
     fn next_wake(&self) -> Time {
         let ends = self.exchanges.iter().map(|exchange| exchange.until);
-        self.sends_at.iter().copied().chain(ends).min().unwrap_or(Time::NEVER)
+        let sends = self.apart.iter().map(|station| self.sends_at[*station]);
+        let first = sends.chain(ends).min().unwrap_or(Time::NEVER);
+        first.min(self.together.sends_at(&self.phy))
     }
 
     fn outcomes(&mut self) -> Drain<'_, Outcome<P>> {
@@ -673,8 +755,15 @@ impl<P: Packet> SharedMedium<P> for Channel<P> {
     /// Transmissions on the air are received with the power at the new positions. The stations that
     /// sense one stay those that sensed its beginning.
     fn set_positions(&mut self, _now: Time, positions: &[Position]) {
+        let there = self.stations.iter().map(|station| station.settings.position);
+        if there.eq(positions.iter().copied()) {
+            return;
+        }
         for (station, position) in self.stations.iter_mut().zip(positions) {
             station.settings.position = *position;
+        }
+        if self.settings.radio.is_some() {
+            self.disperse();
         }
         self.locate();
     }

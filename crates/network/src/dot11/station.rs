@@ -4,7 +4,8 @@
 //! when the medium becomes busy follows from the time, and when it would send is known from the
 //! moment at which it becomes idle.
 
-use super::phy::{AfterCollision, Phy};
+use super::phy::Phy;
+use super::sensing::Sensing;
 use crate::host::HostQueue;
 use crate::shared::{self, Counters};
 use crate::{Packet, Rng};
@@ -13,18 +14,6 @@ use units::{Span, Time};
 /// Length of a burst of noise: about that of seven attempts with their backoffs. A packet whose
 /// first attempt begins within a burst is lost.
 const BURST: Span = Span::millis(20);
-
-/// What a station can make of what it senses.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum Reception {
-    /// One transmission, or none.
-    #[default]
-    Clear,
-    /// Several that began within one slot.
-    Collision,
-    /// Too weak a signal, or one that was disturbed after it had begun.
-    Undecoded,
-}
 
 /// The state of one station.
 pub(super) struct Station<P> {
@@ -43,22 +32,14 @@ pub(super) struct Station<P> {
     pub(super) moved: bool,
     /// Packets in its links, which the driver holds.
     pub(super) waiting: u32,
-    /// Transmissions that it senses now.
-    busy: u32,
-    /// Since when it has sensed any.
-    busy_since: Time,
-    /// What it can make of what it senses, or sensed last.
-    reception: Reception,
-    /// It sends, or waits for the answer.
-    pub(super) engaged: bool,
-    /// Until when the medium is reserved, as frames that it decoded have said.
-    nav: Time,
+    /// What it senses; stale while it is [`Station::together`] with others.
+    pub(super) sensing: Sensing,
+    /// While it has sensed the same as others: the count at which its backoff ends.
+    pub(super) together: Option<u64>,
     /// Slots left of its backoff when it began to count.
-    slots: u32,
+    pub(super) slots: u32,
     /// Largest backoff of the next attempt.
     cw: u32,
-    /// Since when it has been counting slots, or will; never while the medium is busy.
-    counts_from: Time,
     /// When the next burst of noise comes.
     pub(super) noise_at: Time,
 }
@@ -75,14 +56,10 @@ impl<P: Packet> Station<P> {
             hearers: Vec::new(),
             moved: true,
             waiting: 0,
-            busy: 0,
-            busy_since: Time::ZERO,
-            reception: Reception::Clear,
-            engaged: false,
-            nav: Time::ZERO,
+            sensing: Sensing::IDLE,
+            together: None,
             slots: 0,
             cw: phy.cw.0,
-            counts_from: Time::ZERO,
             noise_at: Time::ZERO,
         }
     }
@@ -90,10 +67,10 @@ impl<P: Packet> Station<P> {
     /// When it sends if nothing happens before; `Time::NEVER` if it has nothing to send or waits
     /// for the medium.
     pub(super) fn sends_at(&self, now: Time, phy: &Phy) -> Time {
-        if self.engaged || self.busy > 0 || self.waiting == 0 {
-            return Time::NEVER;
+        match self.waiting {
+            0 => Time::NEVER,
+            _ => self.sensing.ends(self.slots.into(), phy).max(now),
         }
-        (self.counts_from + Span(phy.slot.0 * u64::from(self.slots))).max(now)
     }
 
     fn draw(&mut self, rng: &mut dyn Rng) {
@@ -103,7 +80,8 @@ impl<P: Packet> Station<P> {
     /// A packet has come: if the medium is busy and no backoff is left, it needs one.
     pub(super) fn arrival(&mut self, rng: &mut dyn Rng) {
         self.waiting += 1;
-        if self.waiting == 1 && self.busy > 0 && !self.engaged && self.slots == 0 {
+        let waits = self.sensing.is_busy() && !self.sensing.is_engaged();
+        if self.waiting == 1 && waits && self.slots == 0 {
             self.draw(rng);
         }
     }
@@ -112,70 +90,15 @@ impl<P: Packet> Station<P> {
     /// this slot: then it has not noticed. Returns whether that is so.
     pub(super) fn sense(&mut self, now: Time, sends_at: Time, phy: &Phy) -> bool {
         let committed = sends_at != Time::NEVER && sends_at < now + phy.slot;
-        if self.busy == 0 {
-            (self.busy_since, self.reception) = (now, Reception::Clear);
-            self.stop(now, phy);
-        } else if now < self.busy_since + phy.slot {
-            self.disturb(Reception::Collision);
-        } else {
-            self.disturb(Reception::Undecoded);
-        }
-        self.busy += 1;
+        let counted = self.sensing.sense(now, phy);
+        self.slots = self.slots.saturating_sub(counted);
         committed
     }
 
-    /// Stops the backoff counter. Slots that have been counted stay counted.
-    fn stop(&mut self, now: Time, phy: &Phy) {
-        if self.counts_from < now {
-            let used = now.since(self.counts_from).0 / phy.slot.0;
-            self.slots = self.slots.saturating_sub(u32::try_from(used).unwrap_or(u32::MAX));
-        }
-        self.counts_from = Time::NEVER;
-    }
-
-    /// Begins to send. Frames that arrive meanwhile are lost, but do not count as undecoded.
+    /// Begins to send. Slots that have been counted stay counted.
     pub(super) fn begin(&mut self, now: Time, phy: &Phy) {
-        self.stop(now, phy);
-        (self.engaged, self.reception) = (true, Reception::Clear);
-    }
-
-    /// Whether it has heard one transmission alone since the medium became busy.
-    pub(super) fn hears_clearly(&self) -> bool {
-        self.reception == Reception::Clear && !self.engaged
-    }
-
-    /// It cannot decode what it senses, unless it sends itself; the first reason counts.
-    fn disturb(&mut self, by: Reception) {
-        if self.hears_clearly() {
-            self.reception = by;
-        }
-    }
-
-    /// A frame ended: it set our NAV to `nav`, or we could not decode it.
-    pub(super) fn heard(&mut self, nav: Option<Time>) {
-        match nav {
-            Some(nav) if self.hears_clearly() => self.nav = self.nav.max(nav),
-            _ => self.disturb(Reception::Undecoded),
-        }
-    }
-
-    /// A transmission ends that it sensed; [`Station::settle`] says what follows if no other one
-    /// does.
-    pub(super) fn leave(&mut self) {
-        self.busy -= 1;
-    }
-
-    /// If the medium is idle now, it counts again after an interframe space.
-    pub(super) fn settle(&mut self, now: Time, phy: &Phy) {
-        if self.busy == 0 {
-            self.counts_from = match core::mem::take(&mut self.reception) {
-                Reception::Undecoded => now + phy.eifs(),
-                Reception::Collision if phy.after_collision == AfterCollision::Eifs => {
-                    now + phy.eifs()
-                }
-                Reception::Clear | Reception::Collision => now.max(self.nav) + phy.difs(),
-            };
-        }
+        let counted = self.sensing.begin(now, phy);
+        self.slots = self.slots.saturating_sub(counted);
     }
 
     /// Ends the station's exchange; `lost` says that no acknowledgement came. Draws a new backoff,
@@ -189,14 +112,8 @@ impl<P: Packet> Station<P> {
         rng: &mut dyn Rng,
     ) {
         self.cw = if lost { (2 * self.cw + 1).min(phy.cw.1) } else { phy.cw.0 };
-        self.engaged = false;
         self.draw(rng);
-        if self.busy == 0 {
-            self.counts_from = match self.counts_from {
-                Time::NEVER => now + ifs,
-                from => from.max(now),
-            };
-        }
+        self.sensing.resolve(now, ifs);
     }
 
     /// Whether a packet that is sent for the first time now will be lost whatever the attempts.
@@ -218,7 +135,7 @@ pub(super) fn exponential(mean: Span, rng: &mut dyn Rng) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dot11::PhyKind;
+    use crate::dot11::{AfterCollision, PhyKind};
     use crate::testing::{Always, Never, TestPacket};
 
     /// A station with a packet to send and `slots` of backoff, since `Time::ZERO`.
@@ -236,8 +153,8 @@ mod tests {
         assert_eq!(station.sends_at(at(0), &phy), at(45));
         assert!(!station.sense(at(20), at(45), &phy), "two slots are over");
         assert_eq!(station.sends_at(at(20), &phy), Time::NEVER);
-        station.leave();
-        station.settle(at(100), &phy);
+        station.sensing.leave();
+        station.sensing.settle(at(100), &phy);
         assert_eq!(station.sends_at(at(100), &phy), at(100 + 34 + 3 * 9));
     }
 
@@ -256,9 +173,9 @@ mod tests {
         let counts_from = |nav: Option<Time>| {
             let mut station = waiting(&phy, 0);
             station.sense(at(0), Time::NEVER, &phy);
-            station.heard(nav);
-            station.leave();
-            station.settle(at(200), &phy);
+            station.sensing.heard(nav);
+            station.sensing.leave();
+            station.sensing.settle(at(200), &phy);
             station.sends_at(at(200), &phy)
         };
         assert_eq!(counts_from(Some(at(100))), at(234));
@@ -277,9 +194,9 @@ mod tests {
                 station.sense(at(begins), Time::NEVER, &phy);
             }
             for ends in [200, 210] {
-                station.heard(Some(at(244)));
-                station.leave();
-                station.settle(at(ends), &phy);
+                station.sensing.heard(Some(at(244)));
+                station.sensing.leave();
+                station.sensing.settle(at(ends), &phy);
             }
             station.sends_at(at(210), &phy)
         };

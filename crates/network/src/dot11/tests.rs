@@ -348,6 +348,54 @@ fn scene() -> impl Strategy<Value = Scene> {
 }
 
 proptest! {
+    /// What stations sense alike is kept once: nothing comes of it, however they are moved apart.
+    #[test]
+    fn stations_that_are_kept_together_do_what_each_would_by_itself(
+        (_, links, mut packets) in scene(),
+        standard in prop_oneof![Just(A), Just(B), Just(N)],
+        mode in prop_oneof![Just(ModeChoice::Fixed(1)), Just(ModeChoice::Arf)],
+        after_collision in prop::sample::select(vec![AfterCollision::Eifs, AfterCollision::Difs]),
+        heard: bool,
+        broadcast in 0..3usize,
+        seed in any::<u64>(),
+    ) {
+        let count = links.iter().map(|(from, to)| from.max(to) + 1).max().unwrap_or(0);
+        let stations = vec![Station { residual_loss: 0.05, ..at(1.0) }; count];
+        let links: Vec<_> = links.into_iter().enumerate().map(|(number, (from, to))| {
+            (from, Some(to).filter(|_| number != broadcast))
+        }).collect();
+        let radio = heard.then(Radio::default);
+        let settings = ChannelSettings { mode, attempts: 4, after_collision, radio, ..fixed(standard) };
+        packets.sort_by_key(|packet| packet.0);
+        let run = |each: bool, parts_at: usize| {
+            let mut rng = Lcg(seed);
+            let mut medium = Channel::new(settings, &stations, &links, &mut rng);
+            let mut happened = Vec::new();
+            for (number, &(at, link, bytes)) in packets.iter().enumerate() {
+                if each && number == parts_at {
+                    medium.disperse();
+                }
+                let until = Time(at * 400);
+                while medium.next_wake() <= until {
+                    let now = medium.next_wake();
+                    medium.wake(now, &mut rng);
+                    happened.extend(medium.outcomes().map(|outcome| format!("{now:?} {outcome:?}")));
+                }
+                let packet = TestPacket { number: number as u32, ..TestPacket::of(bytes) };
+                medium.offer_first(until, link as u32, packet, &mut rng);
+            }
+            while medium.next_wake() < Time::NEVER {
+                let now = medium.next_wake();
+                medium.wake(now, &mut rng);
+                happened.extend(medium.outcomes().map(|outcome| format!("{now:?} {outcome:?}")));
+            }
+            happened
+        };
+        let together = run(false, 0);
+        prop_assert_eq!(&run(true, 0), &together);
+        prop_assert_eq!(&run(true, packets.len() / 2), &together);
+    }
+
     #[test]
     fn every_packet_leaves_once_and_arrives_at_most_once_in_order(
         (positions, links, mut packets) in scene(),

@@ -1,0 +1,154 @@
+//! What a station senses of the medium, and from when it counts its backoff.
+
+use super::phy::{AfterCollision, Phy};
+use units::{Span, Time};
+
+/// What a station can make of what it senses.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Reception {
+    /// One transmission, or none.
+    #[default]
+    Clear,
+    /// Several that began within one slot.
+    Collision,
+    /// Too weak a signal, or one that was disturbed after it had begun.
+    Undecoded,
+}
+
+/// What a station senses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Sensing {
+    /// Transmissions that it senses now.
+    busy: u32,
+    /// Since when it has sensed any.
+    busy_since: Time,
+    /// What it can make of what it senses, or sensed last.
+    reception: Reception,
+    /// It sends, or waits for the answer.
+    engaged: bool,
+    /// Until when the medium is reserved, as frames that it decoded have said.
+    nav: Time,
+    /// Since when it has been counting slots, or will; never while the medium is busy.
+    counts_from: Time,
+}
+
+impl Sensing {
+    /// An idle medium, from the beginning of time.
+    pub(super) const IDLE: Sensing = Sensing {
+        busy: 0,
+        busy_since: Time::ZERO,
+        reception: Reception::Clear,
+        engaged: false,
+        nav: Time::ZERO,
+        counts_from: Time::ZERO,
+    };
+
+    /// Whether the medium is busy.
+    pub(super) fn is_busy(&self) -> bool {
+        self.busy > 0
+    }
+
+    /// Whether the station sends, or waits for the answer.
+    pub(super) fn is_engaged(&self) -> bool {
+        self.engaged
+    }
+
+    /// When a backoff of so many slots ends, if nothing begins before and the station is free.
+    pub(super) fn ends(&self, slots: u64, phy: &Phy) -> Time {
+        if self.engaged || self.busy > 0 || self.counts_from == Time::NEVER {
+            return Time::NEVER;
+        }
+        self.counts_from + Span(phy.slot.0 * slots)
+    }
+
+    /// A transmission begins that it senses. Returns how many slots it has counted before.
+    pub(super) fn sense(&mut self, now: Time, phy: &Phy) -> u32 {
+        let mut counted = 0;
+        if self.busy == 0 {
+            (self.busy_since, self.reception) = (now, Reception::Clear);
+            counted = self.stop(now, phy);
+        } else if now < self.busy_since + phy.slot {
+            self.disturb(Reception::Collision);
+        } else {
+            self.disturb(Reception::Undecoded);
+        }
+        self.busy += 1;
+        counted
+    }
+
+    /// Stops the backoff counter. Returns how many slots it has counted.
+    fn stop(&mut self, now: Time, phy: &Phy) -> u32 {
+        let counted = now.since(self.counts_from).0 / phy.slot.0; // zero if that is to come
+        self.counts_from = Time::NEVER;
+        u32::try_from(counted).unwrap_or(u32::MAX)
+    }
+
+    /// Begins to send. Frames that arrive meanwhile are lost, but do not count as undecoded. Returns
+    /// how many slots it has counted.
+    pub(super) fn begin(&mut self, now: Time, phy: &Phy) -> u32 {
+        (self.engaged, self.reception) = (true, Reception::Clear);
+        self.stop(now, phy)
+    }
+
+    /// Whether it has heard one transmission alone since the medium became busy.
+    pub(super) fn hears_clearly(&self) -> bool {
+        self.reception == Reception::Clear && !self.engaged
+    }
+
+    /// It cannot decode what it senses, unless it sends itself; the first reason counts.
+    fn disturb(&mut self, by: Reception) {
+        if self.hears_clearly() {
+            self.reception = by;
+        }
+    }
+
+    /// A frame ended: it set our NAV to `nav`, or we could not decode it.
+    pub(super) fn heard(&mut self, nav: Option<Time>) {
+        match nav {
+            Some(nav) if self.hears_clearly() => self.nav = self.nav.max(nav),
+            _ => self.disturb(Reception::Undecoded),
+        }
+    }
+
+    /// A transmission ends that it sensed; [`Sensing::settle`] says what follows if no other one
+    /// does.
+    pub(super) fn leave(&mut self) {
+        self.busy -= 1;
+    }
+
+    /// If the medium is idle now, it counts again after an interframe space.
+    pub(super) fn settle(&mut self, now: Time, phy: &Phy) {
+        if self.busy == 0 {
+            self.counts_from = match core::mem::take(&mut self.reception) {
+                Reception::Undecoded => now + phy.eifs(),
+                Reception::Collision if phy.after_collision == AfterCollision::Eifs => {
+                    now + phy.eifs()
+                }
+                Reception::Clear | Reception::Collision => now.max(self.nav) + phy.difs(),
+            };
+        }
+    }
+
+    /// Ends the station's exchange. It counts from `ifs` later, unless a sensed transmission has
+    /// already said from when.
+    pub(super) fn resolve(&mut self, now: Time, ifs: Span) {
+        self.engaged = false;
+        if self.busy == 0 {
+            self.counts_from = match self.counts_from {
+                Time::NEVER => now + ifs,
+                from => from.max(now),
+            };
+        }
+    }
+
+    /// Whether another station that senses the same from `now` on will never tell a difference.
+    pub(super) fn is_like(&self, other: &Sensing, now: Time) -> bool {
+        let reserved = |sensing: &Sensing| sensing.nav.max(now);
+        let since = |sensing: &Sensing| if sensing.busy > 0 { sensing.busy_since } else { now };
+        let rest = |sensing: &Sensing| (sensing.busy, sensing.reception, sensing.engaged);
+        rest(self) == rest(other)
+            && self.counts_from == other.counts_from
+            && reserved(self) == reserved(other)
+            && since(self) == since(other)
+    }
+}

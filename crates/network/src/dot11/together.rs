@@ -1,0 +1,65 @@
+//! Stations that have sensed the same: where all hear each other, that is nearly all of them at any
+//! time. What they sense is kept once, and of their backoffs only the first to end is looked at, so
+//! that a frame costs the same however many stations listen.
+
+use super::phy::Phy;
+use super::sensing::Sensing;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use units::Time;
+
+/// Stations that have sensed the same and count the same slots.
+#[derive(Debug)]
+pub(super) struct Together {
+    pub(super) sensing: Sensing,
+    /// Slots that they have counted since the start, up to when they began to count last.
+    counted: u64,
+    /// Those that have something to send, by the count at which their backoff ends.
+    ends: BinaryHeap<Reverse<(u64, usize)>>,
+}
+
+impl Together {
+    pub(super) fn new() -> Self {
+        Together { sensing: Sensing::IDLE, counted: 0, ends: BinaryHeap::new() }
+    }
+
+    /// `station` has `slots` left of its backoff, and `sends` after it if it has something to send.
+    /// Returns the count at which the backoff ends.
+    pub(super) fn join(&mut self, station: usize, slots: u32, sends: bool) -> u64 {
+        let end = self.counted + u64::from(slots);
+        if sends {
+            self.ends.push(Reverse((end, station)));
+        }
+        end
+    }
+
+    /// How many slots are left of a backoff that ends at this count.
+    pub(super) fn left(&self, end: u64) -> u32 {
+        end.saturating_sub(self.counted) as u32
+    }
+
+    /// When the first of them sends, if nothing happens before.
+    pub(super) fn sends_at(&self, phy: &Phy) -> Time {
+        match self.ends.peek() {
+            None => Time::NEVER,
+            Some(Reverse((end, _))) => self.sensing.ends(end.saturating_sub(self.counted), phy),
+        }
+    }
+
+    /// The next one that sends before `end`; it no longer counts with the others.
+    pub(super) fn take_before(&mut self, end: Time, phy: &Phy) -> Option<(usize, Time)> {
+        let at = self.sends_at(phy);
+        let Reverse((_, station)) = if at < end { self.ends.pop()? } else { return None };
+        Some((station, at))
+    }
+
+    /// A transmission begins, which all of them sense.
+    pub(super) fn sense(&mut self, now: Time, phy: &Phy) {
+        self.counted += u64::from(self.sensing.sense(now, phy));
+    }
+
+    /// Nobody counts together any more.
+    pub(super) fn dissolve(&mut self) {
+        self.ends.clear();
+    }
+}
