@@ -50,6 +50,36 @@ pub(crate) fn decibel(ratio: f64) -> f64 {
     10.0 * libm::log10(ratio)
 }
 
+/// A least power ratio of so many dB.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Threshold {
+    db: f64,
+    /// The same as a ratio.
+    ratio: f64,
+}
+
+impl Threshold {
+    pub(crate) fn new(db: f64) -> Self {
+        Threshold { db, ratio: ratio(db) }
+    }
+
+    /// Whether `ratio` is as large in dB. A logarithm is taken only where rounding could decide.
+    pub(crate) fn is_met_by(self, ratio: f64) -> bool {
+        match (ratio - self.ratio).abs() > CLOSE * self.ratio {
+            true => ratio > self.ratio,
+            false => decibel(ratio) >= self.db,
+        }
+    }
+
+    /// Whether `ratio` is clearly larger.
+    pub(crate) fn is_exceeded_by(self, ratio: f64) -> bool {
+        ratio > self.ratio * (1.0 + CLOSE)
+    }
+}
+
+/// Part of a ratio by which rounding is far from moving it.
+const CLOSE: f64 = 1e-9;
+
 impl Radio {
     /// Received power in dBm.
     pub fn received_dbm(&self, from: Position, to: Position) -> f64 {
@@ -91,6 +121,19 @@ mod tests {
         assert!((at(10.0) - (16.0 - 46.7 - 30.0)).abs() < 1e-9);
         assert!((at(20.0) - at(10.0) + 30.0 * libm::log10(2.0)).abs() < 1e-9);
         assert!((radio.reach_m(at(37.0)) - 37.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_threshold_is_met_by_what_is_as_large_in_decibels() {
+        for db in [-3.0, 0.0, 4.7, 22.1] {
+            let threshold = Threshold::new(db);
+            for step in -2_000..2_000 {
+                let ratio = threshold.ratio * (1.0 + f64::from(step) * 1e-12);
+                assert_eq!(threshold.is_met_by(ratio), decibel(ratio) >= db);
+            }
+            assert!(threshold.is_met_by(2.0 * threshold.ratio));
+            assert!(!threshold.is_met_by(0.5 * threshold.ratio));
+        }
     }
 
     #[test]

@@ -20,9 +20,10 @@ use crate::shared::{
 };
 use crate::{Packet, Position, Queue, Rng};
 use packet::{Messages, RoutedPacket, Trails};
-use reachability::Reachability;
+use reachability::components;
 use routers::Routers;
 pub use routers::Routing;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::vec::Drain;
 use units::{Span, Time};
@@ -58,7 +59,6 @@ struct RouteUse {
 struct LinkState {
     ends: Ends,
     counters: RoutingCounters,
-    connected: bool,
     used: BTreeMap<u32, RouteUse>,
     newest: Option<u32>,
 }
@@ -83,7 +83,8 @@ pub struct Adhoc<P> {
     channel: Channel<RoutedPacket<P>>,
     stations: Vec<NodeState<P>>,
     routers: Routers,
-    reach: Reachability,
+    /// See [`components`], if somebody has asked since the last move.
+    components: RefCell<Option<Vec<usize>>>,
     links: Vec<LinkState>,
     trails: Trails,
     messages: Messages,
@@ -120,7 +121,6 @@ impl<P: Packet> Adhoc<P> {
             };
             assert!(known(&ends.from) && known(&ends.to), "a link from and to stations");
         }
-        let reach = Reachability::of(&channel);
         let station = |(node, own): (usize, &Station)| NodeState {
             ring: own.ring,
             host: HostQueue::new(own.queue.clone()),
@@ -130,10 +130,10 @@ impl<P: Packet> Adhoc<P> {
             to: BTreeMap::new(),
             broadcast: channel.add_link(node, None),
         };
-        let mut adhoc = Adhoc {
+        Adhoc {
             stations: stations.iter().enumerate().map(station).collect(),
-            routers: Routers::new(routing, access, &reach),
-            reach,
+            routers: Routers::new(routing, access, &channel),
+            components: RefCell::new(None),
             channel,
             links: links.into_iter().map(LinkState::new).collect(),
             trails: Trails::default(),
@@ -143,19 +143,6 @@ impl<P: Packet> Adhoc<P> {
             hop_counters: BTreeMap::new(),
             outcomes: Vec::new(),
             offered_at: Time::ZERO,
-        };
-        adhoc.update_connected();
-        adhoc
-    }
-
-    /// Updates which links have a route at the current positions, whether routing has found it or
-    /// not.
-    fn update_connected(&mut self) {
-        let mut tables: BTreeMap<&[usize], Vec<(Option<Node>, f64)>> = BTreeMap::new();
-        let Adhoc { links, reach, .. } = self;
-        for LinkState { ends, connected, .. } in links {
-            let table = tables.entry(&ends.to).or_insert_with(|| reach.shortest_routes(&ends.to));
-            *connected = ends.from.iter().any(|node| table[*node].1 < f64::INFINITY);
         }
     }
 
@@ -187,7 +174,7 @@ impl<P: Packet> Adhoc<P> {
     fn forward(&mut self, now: Time, node: Node, packet: RoutedPacket<P>, rng: &mut dyn Rng) {
         let ends = &self.links[packet.link as usize].ends;
         let header = self.header(&packet);
-        let (hop, actions) = self.routers.next_hop(now, node, header, ends, &self.reach);
+        let (hop, actions) = self.routers.next_hop(now, node, header, ends, &self.channel);
         match hop {
             NextHop::To(next) => {
                 let link = self.station_link(node, next, false);
@@ -378,7 +365,7 @@ impl<P: Packet> SharedMedium<P> for Adhoc<P> {
     fn offer(&mut self, now: Time, link: u32, packet: P, rng: &mut dyn Rng) -> bool {
         self.offered_at = now;
         let state = &mut self.links[link as usize];
-        let Some(node) = self.routers.source_station(now, &state.ends, &self.reach) else {
+        let Some(node) = self.routers.source_station(now, &state.ends, &self.channel) else {
             state.counters.unreachable += 1;
             return false;
         };
@@ -437,13 +424,16 @@ impl<P: Packet> SharedMedium<P> for Adhoc<P> {
 
     fn set_positions(&mut self, now: Time, positions: &[Position]) {
         self.channel.set_positions(now, positions);
-        self.reach = Reachability::of(&self.channel);
-        self.routers.on_moved(now, &self.reach);
-        self.update_connected();
+        self.components.replace(None);
+        self.routers.on_moved(now, &self.channel);
     }
 
+    /// Whether there is a route at the present places, whether routing has found it or not.
     fn connected(&self, link: u32) -> Option<bool> {
-        Some(self.links[link as usize].connected)
+        let mut components_now = self.components.borrow_mut();
+        let component = components_now.get_or_insert_with(|| components(&self.channel));
+        let Ends { from, to } = &self.links[link as usize].ends;
+        Some(from.iter().any(|from| to.iter().any(|to| component[*from] == component[*to])))
     }
 
     fn multi_hop(&self) -> Option<&dyn MultiHop> {
@@ -481,7 +471,6 @@ impl LinkState {
         LinkState {
             ends,
             counters: RoutingCounters::default(),
-            connected: false,
             used: BTreeMap::new(),
             newest: None,
         }

@@ -1,68 +1,96 @@
-//! Reception probabilities between stations, and the shortest routes.
+//! Which stations reach each other at their present places, and the shortest routes.
 
 use crate::Packet;
 use crate::dot11::{Channel, LEAST_SUCCESS};
 use crate::routing::Node;
 
-/// Quality of the links between stations at their current positions.
-#[derive(Debug)]
-pub(super) struct Reachability {
-    nodes: usize,
-    /// Probability that a full packet is received without interference, by sender and receiver.
-    success: Vec<f64>,
-    /// Signal-to-noise ratio in dB, by sender and receiver.
-    snr_db: Vec<f64>,
+/// What routing may know of the stations' places.
+pub(super) trait Reachability {
+    /// How many nodes there are.
+    fn nodes(&self) -> usize;
+
+    /// Probability that a full packet is received without interference.
+    fn success(&self, from: usize, to: usize) -> f64;
+
+    /// Signal-to-noise ratio in dB.
+    fn snr_db(&self, from: usize, to: usize) -> f64;
 }
 
-impl Reachability {
-    pub(super) fn of<P: Packet>(channel: &Channel<P>) -> Self {
-        let nodes = channel.stations();
-        let pairs = || (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to)));
-        let of_pair = |value: &dyn Fn(usize, usize) -> f64| {
-            pairs().map(|(from, to)| if from == to { 0.0 } else { value(from, to) }).collect()
-        };
-        Reachability {
-            nodes,
-            success: of_pair(&|from, to| channel.success(from, to)),
-            snr_db: of_pair(&|from, to| channel.snr_db(from, to)),
+impl<P: Packet> Reachability for Channel<P> {
+    fn nodes(&self) -> usize {
+        self.stations()
+    }
+
+    fn success(&self, from: usize, to: usize) -> f64 {
+        Channel::success(self, from, to)
+    }
+
+    fn snr_db(&self, from: usize, to: usize) -> f64 {
+        Channel::snr_db(self, from, to)
+    }
+}
+
+/// Whether two nodes have a link: both ways.
+fn linked(reach: &dyn Reachability, one: usize, other: usize) -> bool {
+    reach.success(one, other).min(reach.success(other, one)) >= LEAST_SUCCESS
+}
+
+/// For each node the first one of those to which it has a route.
+pub(super) fn components(reach: &dyn Reachability) -> Vec<usize> {
+    let nodes = reach.nodes();
+    let (mut component, mut open) = (vec![0; nodes], (0..nodes).collect::<Vec<_>>());
+    while let Some(&first) = open.first() {
+        let mut reached = vec![first];
+        open.remove(0);
+        while let Some(near) = reached.pop() {
+            component[near] = first;
+            open.retain(|node| {
+                let found = linked(reach, near, *node);
+                if found {
+                    reached.push(*node);
+                }
+                !found
+            });
         }
     }
+    component
+}
 
-    pub(super) fn nodes(&self) -> usize {
-        self.nodes
-    }
-
-    pub(super) fn success(&self, from: usize, to: usize) -> f64 {
-        self.success[from * self.nodes + to]
-    }
-
-    pub(super) fn snr_db(&self, from: usize, to: usize) -> f64 {
-        self.snr_db[from * self.nodes + to]
-    }
-
-    /// For each node the next neighbour on the shortest route to one of `targets`, and the length
-    /// of that route: the sum of the transmissions that each link takes on average (ETX, De Couto
-    /// et al. 2003, without collisions).
-    pub(super) fn shortest_routes(&self, targets: &[usize]) -> Vec<(Option<Node>, f64)> {
-        let nodes = self.nodes;
-        let mut all = vec![(None, f64::INFINITY); nodes];
-        let mut open = vec![true; nodes];
-        targets.iter().for_each(|target| all[*target].1 = 0.0);
-        // Dijkstra on a dense graph: the nearest open node settles its neighbours.
-        while let Some(near) = (0..nodes)
-            .filter(|node| open[*node] && all[*node].1 < f64::INFINITY)
-            .min_by(|a, b| all[*a].1.total_cmp(&all[*b].1))
-        {
-            open[near] = false;
-            for node in (0..nodes).filter(|node| open[*node]) {
-                let (there, back) = (self.success(node, near), self.success(near, node));
-                let length = all[near].1 + 1.0 / (there * back);
-                if there.min(back) >= LEAST_SUCCESS && length < all[node].1 {
-                    all[node] = (Some(near as Node), length);
-                }
+/// For each node the next neighbour on the shortest route to one of `targets`, and the length of
+/// that route: the sum of the transmissions that each link takes on average (ETX, De Couto et al.
+/// 2003, without collisions).
+pub(super) fn shortest_routes(
+    reach: &dyn Reachability,
+    targets: &[usize],
+) -> Vec<(Option<Node>, f64)> {
+    let nodes = reach.nodes();
+    let mut all = vec![(None, f64::INFINITY); nodes];
+    let mut open = vec![true; nodes];
+    targets.iter().for_each(|target| all[*target].1 = 0.0);
+    // Dijkstra on a dense graph: the nearest open node settles its neighbours.
+    loop {
+        let (mut nearest, mut least, mut most) = (None, f64::INFINITY, 0.0);
+        for node in (0..nodes).filter(|node| open[*node]) {
+            let length = all[node].1;
+            most = if length > most { length } else { most };
+            if length < least {
+                (nearest, least) = (Some(node), length);
             }
         }
-        all
+        // A further hop is one transmission at least.
+        let Some(near) = nearest.filter(|_| most > least + 1.0) else {
+            return all;
+        };
+        open[near] = false;
+        for node in (0..nodes).filter(|node| open[*node]) {
+            if all[node].1 <= least + 1.0 || !linked(reach, node, near) {
+                continue;
+            }
+            let length = least + 1.0 / (reach.success(node, near) * reach.success(near, node));
+            if length < all[node].1 {
+                all[node] = (Some(near as Node), length);
+            }
+        }
     }
 }
 
@@ -70,19 +98,34 @@ impl Reachability {
 mod tests {
     use super::*;
 
-    fn reach(nodes: usize, success: impl Fn(usize, usize) -> f64) -> Reachability {
+    struct Given(usize, Vec<f64>);
+
+    impl Reachability for Given {
+        fn nodes(&self) -> usize {
+            self.0
+        }
+        fn success(&self, from: usize, to: usize) -> f64 {
+            self.1[from * self.0 + to]
+        }
+        fn snr_db(&self, from: usize, to: usize) -> f64 {
+            self.success(from, to)
+        }
+    }
+
+    fn reach(nodes: usize, success: impl Fn(usize, usize) -> f64) -> Given {
         let pairs = (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to)));
-        let success: Vec<f64> = pairs.map(|(from, to)| success(from, to)).collect();
-        Reachability { nodes, snr_db: success.clone(), success }
+        Given(nodes, pairs.map(|(from, to)| success(from, to)).collect())
     }
 
     #[test]
     fn two_good_hops_are_shorter_than_a_bad_one() {
         let good = |a: usize, b: usize| if a.abs_diff(b) == 1 { 1.0 } else { 0.65 };
-        let all = reach(3, good).shortest_routes(&[2]);
+        let all = shortest_routes(&reach(3, good), &[2]);
         assert_eq!(all[0], (Some(1), 2.0));
         assert_eq!(all[2], (None, 0.0));
-        let apart = reach(3, |a, b| f64::from(u8::from(a + b == 3))).shortest_routes(&[2]);
+        let apart = reach(3, |a, b| f64::from(u8::from(a + b == 3)));
+        assert_eq!(components(&apart), [0, 1, 1]);
+        let apart = shortest_routes(&apart, &[2]);
         assert_eq!((apart[0].0, apart[1].0), (None, Some(2)));
         assert!(apart[0].1.is_infinite());
     }

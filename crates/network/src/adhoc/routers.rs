@@ -2,7 +2,7 @@
 //! protocol in every node.
 
 use super::association::Association;
-use super::reachability::Reachability;
+use super::reachability::{Reachability, shortest_routes};
 use crate::dot11::LEAST_SUCCESS;
 use crate::routing::{
     Action, Aodv, AodvSettings, Message, NextHop, Node, Olsr, OlsrSettings, PacketHeader,
@@ -61,7 +61,11 @@ fn run_router(
 }
 
 impl Routers {
-    pub(super) fn new(routing: Routing, access_points: Vec<usize>, reach: &Reachability) -> Self {
+    pub(super) fn new(
+        routing: Routing,
+        access_points: Vec<usize>,
+        reach: &dyn Reachability,
+    ) -> Self {
         let nodes = reach.nodes();
         match routing {
             Routing::Oracle => Routers::Oracle(BTreeMap::new()),
@@ -93,7 +97,7 @@ impl Routers {
         &mut self,
         now: Time,
         ends: &Ends,
-        reach: &Reachability,
+        reach: &dyn Reachability,
     ) -> Option<Node> {
         if let [only] = *ends.from {
             return Some(only as Node);
@@ -116,7 +120,7 @@ impl Routers {
         node: Node,
         header: PacketHeader,
         ends: &Ends,
-        reach: &Reachability,
+        reach: &dyn Reachability,
     ) -> (NextHop, Vec<(Node, Action)>) {
         let mut actions = Vec::new();
         let hop = match self {
@@ -201,7 +205,7 @@ impl Routers {
     }
 
     /// The stations have new positions.
-    pub(super) fn on_moved(&mut self, now: Time, reach: &Reachability) {
+    pub(super) fn on_moved(&mut self, now: Time, reach: &dyn Reachability) {
         match self {
             Routers::Oracle(tables) => tables.clear(),
             Routers::Association { access_points, stations } => {
@@ -268,10 +272,10 @@ impl Routers {
 fn table<'a>(
     tables: &'a mut Tables,
     ends: &[usize],
-    reach: &Reachability,
+    reach: &dyn Reachability,
 ) -> &'a [(Option<Node>, f64)] {
     if !tables.contains_key(ends) {
-        tables.insert(ends.to_vec(), reach.shortest_routes(ends));
+        tables.insert(ends.to_vec(), shortest_routes(reach, ends));
     }
     &tables[ends]
 }

@@ -8,11 +8,12 @@
 use super::phy::{AfterCollision, Phy, PhyKind};
 use super::station_link::StationLink;
 
+use super::pairs::Pairs;
 use super::rates::{Arf, ModeChoice};
 use super::station::{Station, exponential};
 use super::together::Together;
 use crate::host::LinkPacket;
-use crate::radio::{self, Radio};
+use crate::radio::{self, Radio, Threshold};
 use crate::shared::{self, Counters, Outcome, SharedMedium};
 use crate::{Packet, Position, Rng};
 use std::vec::Drain;
@@ -68,7 +69,7 @@ enum Stage {
 
 /// An exchange under way.
 #[derive(Clone, Copy, Debug)]
-struct Exchange {
+pub(super) struct Exchange {
     stage: Stage,
     until: Time,
     from: usize,
@@ -119,11 +120,15 @@ pub struct Channel<P> {
     pub(super) apart: Vec<usize>,
     /// When each station that is apart sends, if nothing happens before.
     pub(super) sends_at: Vec<Time>,
-    exchanges: Vec<Exchange>,
-    /// Received power in mW, by sender and receiver.
-    power: Vec<f64>,
+    pub(super) exchanges: Vec<Exchange>,
+    /// What is known of each pair of stations at their places.
+    pub(super) pairs: Pairs,
     /// Noise in mW.
-    noise: f64,
+    pub(super) noise: f64,
+    /// Least power in mW at which a station senses another one.
+    pub(super) least_power: f64,
+    /// The signal-to-noise ratio that each mode needs.
+    pub(super) thresholds: Vec<Threshold>,
     arrivals: u64,
     outcomes: Vec<Outcome<P>>,
 }
@@ -164,8 +169,10 @@ impl<P: Packet> Channel<P> {
             apart: (0..count).collect(),
             sends_at: vec![Time::NEVER; count],
             exchanges: Vec::new(),
-            power: vec![1.0; count * count],
+            pairs: Pairs::new(if settings.radio.is_some() { count } else { 0 }),
             noise: settings.radio.map_or(0.0, |radio| radio::ratio(radio.noise_dbm)),
+            least_power: settings.radio.map_or(0.0, |radio| radio::ratio(radio.sense_dbm)),
+            thresholds: phy.modes.iter().map(|mode| Threshold::new(mode.threshold_db)).collect(),
             arrivals: 0,
             outcomes: Vec::new(),
             phy,
@@ -179,7 +186,6 @@ impl<P: Packet> Channel<P> {
                 station.noise_at = Time::ZERO + exponential(gap, rng);
             }
         }
-        medium.locate();
         medium.all_hear = medium.hear_all();
         medium.gather(Time::ZERO);
         medium
@@ -198,22 +204,6 @@ impl<P: Packet> Channel<P> {
         number as u32
     }
 
-    /// How strong each station receives each other one, from where they are.
-    fn locate(&mut self) {
-        let Some(radio) = self.settings.radio else {
-            return;
-        };
-        let count = self.stations.len();
-        for from in 0..count {
-            for to in (0..count).filter(|to| *to != from) {
-                let position = |station: usize| self.stations[station].settings.position;
-                let dbm = radio.received_dbm(position(from), position(to));
-                self.power[from * count + to] = radio::ratio(dbm);
-            }
-        }
-        self.stations.iter_mut().for_each(|station| station.moved = true);
-    }
-
     /// Notes which stations sense `sender`, which begins to send now. If what it answered a moment
     /// before is still on the air, notify the same stations that were notified of that.
     fn listen(&mut self, sender: usize) {
@@ -226,8 +216,7 @@ impl<P: Packet> Channel<P> {
             return;
         }
         let mut hearers = core::mem::take(&mut self.stations[sender].hearers);
-        let least = self.settings.radio.map_or(0.0, |radio| radio::ratio(radio.sense_dbm));
-        let heard = |to: &usize| *to != sender && self.power(sender, *to) >= least;
+        let heard = |to: &usize| *to != sender && self.power(sender, *to) >= self.least_power;
         hearers.clear();
         hearers.extend((0..self.stations.len()).filter(heard).map(|to| to as u16));
         self.stations[sender].hearers = hearers;
@@ -251,21 +240,27 @@ impl<P: Packet> Channel<P> {
 
     /// Probability that `to` receives a full packet that `from` sends to it when nobody disturbs.
     pub fn success(&self, from: usize, to: usize) -> f64 {
-        let Some(radio) = self.settings.radio else {
+        if self.settings.radio.is_none() {
             return 1.0;
-        };
-        if self.power(from, to) < radio::ratio(radio.sense_dbm) {
+        }
+        if self.power(from, to) < self.least_power {
             return 0.0;
         }
         let mode = match self.choice(from) {
             ModeChoice::Fixed(mode) => mode,
             ModeChoice::Arf | ModeChoice::Ideal(_) => 0, // the most robust one, if need be
         };
-        self.received(from, to, 0.0, mode, FULL_BYTES)
+        self.pairs.success(from, to, || self.received(from, to, 0.0, mode, FULL_BYTES))
     }
 
-    pub(super) fn power(&self, from: usize, to: usize) -> f64 {
-        self.power[from * self.stations.len() + to]
+    /// The power with which `to` receives `from`, in mW.
+    fn power(&self, from: usize, to: usize) -> f64 {
+        let Some(radio) = self.settings.radio else {
+            return 1.0;
+        };
+        let position = |station: usize| self.stations[station].settings.position;
+        let received = || radio::ratio(radio.received_dbm(position(from), position(to)));
+        self.pairs.power(from, to, received)
     }
 
     /// Timing of its standard.
@@ -520,7 +515,7 @@ impl<P: Packet> Channel<P> {
     /// Whether `station` can decode what `sender` sends alone, in half of all cases at least.
     pub(super) fn decodes(&self, sender: usize, station: usize, mode: usize) -> bool {
         let snr = self.power(sender, station) / self.noise;
-        self.settings.radio.is_none() || radio::decibel(snr) >= self.phy.modes[mode].threshold_db
+        self.settings.radio.is_none() || self.thresholds[mode].is_met_by(snr)
     }
 
     /// Whether the receiver of what is sent now has it.
@@ -754,7 +749,7 @@ impl<P: Packet> SharedMedium<P> for Channel<P> {
 
     /// Transmissions on the air are received with the power at the new positions. The stations that
     /// sense one stay those that sensed its beginning.
-    fn set_positions(&mut self, _now: Time, positions: &[Position]) {
+    fn set_positions(&mut self, now: Time, positions: &[Position]) {
         let there = self.stations.iter().map(|station| station.settings.position);
         if there.eq(positions.iter().copied()) {
             return;
@@ -763,9 +758,10 @@ impl<P: Packet> SharedMedium<P> for Channel<P> {
             station.settings.position = *position;
         }
         if self.settings.radio.is_some() {
-            self.disperse();
+            self.pairs.forget();
+            self.stations.iter_mut().for_each(|station| station.moved = true);
+            self.regroup(now);
         }
-        self.locate();
     }
 
     /// Whether both ends hear each other well enough that half of all full packets arrive

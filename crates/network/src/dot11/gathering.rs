@@ -4,25 +4,45 @@ use super::Channel;
 use super::rates::ModeChoice;
 use super::sensing::Sensing;
 use super::station::Station;
-use crate::{Packet, radio};
+use super::together::Together;
+use crate::radio::{self, Threshold};
+use crate::{Packet, Position};
 use units::Time;
 
 impl<P: Packet> Channel<P> {
-    /// Whether every station senses every other one and decodes what it may send.
+    /// Whether every station surely senses every other one and decodes what it may send: two that
+    /// stood in opposite corners of the rectangle around all would.
     pub(super) fn hear_all(&self) -> bool {
         let Some(radio) = self.settings.radio else {
             return true;
         };
-        let modes = |station: usize| match self.choice(station) {
-            ModeChoice::Fixed(mode) => [mode, self.settings.broadcast],
-            ModeChoice::Arf | ModeChoice::Ideal(_) => [self.phy.modes.len() - 1; 2],
-        };
-        let hears = |from: usize, to: usize| {
-            self.power(from, to) >= radio::ratio(radio.sense_dbm)
-                && modes(from).into_iter().all(|mode| self.decodes(from, to, mode))
-        };
-        let all = || 0..self.stations.len();
-        all().all(|from| all().all(|to| to == from || hears(from, to)))
+        let x = self.stations.iter().map(|station| station.settings.position.x);
+        let y = self.stations.iter().map(|station| station.settings.position.y);
+        let (low, high) = (
+            Position { x: least(x.clone()), y: least(y.clone()) },
+            Position { x: -least(x.map(|x| -x)), y: -least(y.map(|y| -y)) },
+        );
+        let power = radio::ratio(radio.received_dbm(low, high));
+        let decoded = |mode: usize| self.thresholds[mode].is_exceeded_by(power / self.noise);
+        let heard = Threshold::new(radio.sense_dbm).is_exceeded_by(power);
+        heard
+            && (0..self.stations.len()).all(|station| match self.choice(station) {
+                ModeChoice::Fixed(mode) => decoded(mode) && decoded(self.settings.broadcast),
+                ModeChoice::Arf | ModeChoice::Ideal(_) => (0..self.phy.modes.len()).all(decoded),
+            })
+    }
+
+    /// Stations have new places: they may be kept together no longer, or again.
+    pub(super) fn regroup(&mut self, now: Time) {
+        match self.hear_all() {
+            false => self.disperse(),
+            // What is on the air was sensed by those that sensed its beginning.
+            true if !self.all_hear && self.exchanges.is_empty() => {
+                (self.all_hear, self.together) = (true, Together::new());
+                self.gather(now);
+            }
+            true => {}
+        }
     }
 
     /// What a station senses.
@@ -83,4 +103,8 @@ impl<P: Packet> Channel<P> {
         }
         self.all_hear = false;
     }
+}
+
+fn least(numbers: impl Iterator<Item = f64>) -> f64 {
+    numbers.fold(f64::INFINITY, f64::min)
 }

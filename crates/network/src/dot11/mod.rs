@@ -9,6 +9,7 @@
 
 mod channel;
 mod gathering;
+mod pairs;
 mod phy;
 mod rates;
 mod sensing;
