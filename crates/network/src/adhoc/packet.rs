@@ -3,6 +3,7 @@
 use crate::Packet;
 use crate::routing::{Message, Node};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// In place of a link: marks a routing message.
 const MESSAGE: u32 = u32::MAX;
@@ -123,7 +124,7 @@ impl Trails {
 #[derive(Debug, Default)]
 pub(super) struct Messages {
     /// Each with the number of its remaining uses.
-    entries: Vec<(Option<Message>, u8)>,
+    entries: Vec<(Option<Arc<Message>>, u8)>,
     free: Vec<u32>,
 }
 
@@ -134,11 +135,11 @@ impl Messages {
             self.entries.push((None, 0));
             self.entries.len() as u32 - 1
         });
-        self.entries[index as usize] = (Some(message), times);
+        self.entries[index as usize] = (Some(Arc::new(message)), times);
         index
     }
 
-    pub(super) fn get(&self, index: u32) -> Option<Message> {
+    pub(super) fn get(&self, index: u32) -> Option<Arc<Message>> {
         self.entries[index as usize].0.clone()
     }
 

@@ -36,6 +36,7 @@ mod neighbours;
 #[cfg(test)]
 mod tests;
 mod topology;
+mod two_hop;
 
 use super::{Action, Message, NextHop, Node, PacketHeader, RoutingProtocol};
 pub(super) use message::Packet;
@@ -215,7 +216,7 @@ impl Olsr {
             self.neighbours.select_mprs(now);
         }
         let groups = self.neighbours.groups(now);
-        let hello = Hello { willingness: self.settings.willingness, groups };
+        let hello = Hello::new(self.settings.willingness, groups);
         self.originate(MessageBody::Hello(hello), self.settings.neighbour_hold, HELLO_TTL);
     }
 

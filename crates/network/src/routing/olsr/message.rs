@@ -1,6 +1,7 @@
 //! Packets and messages between neighbours (RFC 3626 §3.3), and their lengths.
 
 use crate::routing::Node;
+use std::sync::Arc;
 use units::{NANOS, Span};
 
 /// The packet header: length and number (§3.3).
@@ -70,9 +71,29 @@ pub(super) struct Hello {
     pub(super) willingness: u8,
     /// Neighbours by link code, each in one group.
     pub(super) groups: Vec<(LinkCode, Vec<Node>)>,
+    /// Those of them that are symmetric or relays, in order; all receivers share the list.
+    symmetric: Arc<[Node]>,
 }
 
 impl Hello {
+    /// A HELLO with each neighbour in one group.
+    pub(super) fn new(willingness: u8, groups: Vec<(LinkCode, Vec<Node>)>) -> Self {
+        let symmetric = groups.iter().filter(|((_, kind), _)| *kind != NeighbourType::Not);
+        let mut symmetric: Vec<Node> = symmetric.flat_map(|(_, nodes)| nodes).copied().collect();
+        symmetric.sort_unstable();
+        Hello { willingness, groups, symmetric: symmetric.into() }
+    }
+
+    /// Neighbours that it names as symmetric or as relays, in order of their numbers.
+    pub(super) fn symmetric(&self) -> &Arc<[Node]> {
+        &self.symmetric
+    }
+
+    /// Whether it names `node` as no symmetric neighbour.
+    pub(super) fn names_as_lost(&self, node: Node) -> bool {
+        self.code_of(node).is_some_and(|(_, kind)| kind == NeighbourType::Not)
+    }
+
     /// The link code of its originator's link with `node`.
     pub(super) fn code_of(&self, node: Node) -> Option<LinkCode> {
         let group = self.groups.iter().find(|(_, nodes)| nodes.contains(&node));
@@ -162,7 +183,7 @@ mod tests {
 
     #[test]
     fn messages_are_as_long_as_the_rfc_draws_them() {
-        let hello = |groups| MessageBody::Hello(Hello { willingness: 3, groups });
+        let hello = |groups| MessageBody::Hello(Hello::new(3, groups));
         let heard = (LinkType::Asymmetric, NeighbourType::Not);
         let relay = (LinkType::Symmetric, NeighbourType::Mpr);
         assert_eq!(packet(vec![hello(vec![])]).bytes(), 4 + 12 + 4);

@@ -1,7 +1,8 @@
 //! Links and neighbours of a node (RFC 3626 §4.2, §4.3, §7, §8, §13).
 
-use super::message::{Hello, LinkCode, LinkType, MessageBody, NeighbourType, OlsrMessage};
+use super::message::{LinkCode, LinkType, MessageBody, NeighbourType, OlsrMessage};
 use super::mpr::{self, Candidate};
+use super::two_hop::TwoHop;
 use crate::routing::Node;
 use std::collections::BTreeMap;
 use units::{Span, Time};
@@ -48,13 +49,12 @@ pub(super) struct Neighbour {
     relay: bool,
     /// MS_time, if it selected this node as MPR.
     selector_until: Option<Time>,
-    /// The 2-hop tuples: N_time by N_2hop_addr.
-    two_hop: BTreeMap<Node, Time>,
+    two_hop: TwoHop,
 }
 
 impl Neighbour {
     /// §7.1.1, 1.
-    fn new(until: Time) -> Self {
+    fn new(me: Node, until: Time) -> Self {
         Neighbour {
             asym_until: Time::ZERO,
             sym_until: Time::ZERO,
@@ -64,7 +64,7 @@ impl Neighbour {
             symmetric: false,
             relay: false,
             selector_until: None,
-            two_hop: BTreeMap::new(),
+            two_hop: TwoHop::new(me),
         }
     }
 
@@ -83,8 +83,8 @@ impl Neighbour {
     }
 
     /// Its symmetric neighbours except this node.
-    pub(super) fn two_hop(&self, now: Time) -> impl Iterator<Item = Node> + '_ {
-        self.two_hop.iter().filter(move |(_, until)| **until > now).map(|(node, _)| *node)
+    pub(super) fn two_hop(&self, now: Time) -> Vec<Node> {
+        self.two_hop.at(now)
     }
 
     /// The neighbour becomes symmetric, or is lost with its 2-hop and selector tuples (§8.5).
@@ -103,31 +103,12 @@ impl Neighbour {
         changed
     }
 
-    /// §8.2.1: updates the 2-hop tuples from a HELLO.
-    fn update_two_hop(&mut self, me: Node, hello: &Hello, until: Time) -> Changed {
-        let mut changed = Changed::default();
-        for ((_, kind), nodes) in &hello.groups {
-            for node in nodes.iter().filter(|node| **node != me) {
-                let news = match kind {
-                    NeighbourType::Not => self.two_hop.remove(node).is_some(),
-                    _ => self.two_hop.insert(*node, until).is_none(),
-                };
-                if news {
-                    changed = Changed::NEIGHBOURHOOD;
-                }
-            }
-        }
-        changed
-    }
-
     /// Removes expired 2-hop and selector tuples.
     fn expire(&mut self, now: Time) -> Changed {
-        let before = self.two_hop.len();
-        self.two_hop.retain(|_, until| *until > now);
-        let mut changed = Changed::default();
-        if self.two_hop.len() != before {
-            changed = Changed::NEIGHBOURHOOD;
-        }
+        let mut changed = match self.two_hop.expire(now) {
+            true => Changed::NEIGHBOURHOOD,
+            false => Changed::default(),
+        };
         if self.selector_until.is_some_and(|until| until <= now) {
             self.selector_until = None;
             changed.routes = true;
@@ -137,7 +118,7 @@ impl Neighbour {
 
     fn earliest(&self, now: Time) -> Time {
         let link = [self.sym_until, self.lost_until, self.until];
-        let all = link.into_iter().chain(self.selector_until).chain(self.two_hop.values().copied());
+        let all = link.into_iter().chain(self.selector_until).chain(self.two_hop.times());
         all.filter(|at| *at > now).min().unwrap_or(Time::NEVER)
     }
 }
@@ -157,7 +138,7 @@ impl Neighbours {
     ) -> Changed {
         let MessageBody::Hello(hello) = &message.body else { return Changed::default() };
         let until = now + message.validity;
-        let new = || Neighbour::new(until);
+        let new = || Neighbour::new(me, until);
         let neighbour = self.0.entry(message.originator).or_insert_with(new);
         // §7.1.1, 2.
         neighbour.asym_until = until;
@@ -178,7 +159,9 @@ impl Neighbours {
             changed.merge(Changed::NEIGHBOURHOOD);
         }
         if neighbour.symmetric {
-            changed.merge(neighbour.update_two_hop(me, hello, until));
+            if neighbour.two_hop.update(hello, until) {
+                changed.merge(Changed::NEIGHBOURHOOD); // §8.2.1
+            }
             if said.is_some_and(|(_, kind)| kind == NeighbourType::Mpr) {
                 // §8.4.1, but not while the link is lost by report of the MAC: §8.5 has just
                 // removed the tuple.
@@ -241,7 +224,7 @@ impl Neighbours {
         let candidates = symmetric.map(|(node, neighbour)| Candidate {
             node: *node,
             willingness: neighbour.willingness,
-            reaches: neighbour.two_hop(now).collect(),
+            reaches: neighbour.two_hop(now),
         });
         let relays = mpr::select(candidates.collect());
         for (node, neighbour) in &mut self.0 {

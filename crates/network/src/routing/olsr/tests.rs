@@ -297,7 +297,7 @@ fn an_asymmetric_link_is_not_used() {
     assert_eq!(walk(&ether, 2, 0), Some(2));
     let code = |at: usize, of: Node| {
         let groups = ether.routers[at].neighbours.groups(ether.now);
-        Hello { willingness: 3, groups }.code_of(of)
+        Hello::new(3, groups).code_of(of)
     };
     assert_eq!(code(0, 2), Some((LinkType::Asymmetric, NeighbourType::Not)));
     assert_eq!(code(2, 0), None);

@@ -76,7 +76,7 @@ impl Table {
         let mut front = Vec::new();
         for (node, neighbour) in &near {
             let willing = neighbour.willingness != WILL_NEVER;
-            for two_hop in neighbour.two_hop(now).filter(|two_hop| willing && *two_hop != me) {
+            for two_hop in neighbour.two_hop(now).into_iter().filter(|_| willing) {
                 if table.insert(two_hop, *node) {
                     front.push(two_hop); // 2.
                 }

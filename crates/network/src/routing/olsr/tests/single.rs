@@ -9,14 +9,7 @@ fn relay(neighbours: &[Node], now: Time) -> Olsr {
     let mut router = Olsr::new(1, OlsrSettings::default());
     for node in neighbours {
         let groups = vec![((LinkType::Symmetric, NeighbourType::Mpr), vec![1])];
-        tell(
-            &mut router,
-            now,
-            *node,
-            *node,
-            1,
-            MessageBody::Hello(Hello { willingness: 3, groups }),
-        );
+        tell(&mut router, now, *node, *node, 1, MessageBody::Hello(Hello::new(3, groups)));
     }
     router
 }
@@ -78,7 +71,7 @@ fn the_loss_of_a_selector_causes_a_tc_at_once_and_that_of_another_neighbour_none
     let now = ms(100);
     let mut router = relay(&[2, 3], now);
     let groups = vec![((LinkType::Symmetric, NeighbourType::Symmetric), vec![1])];
-    tell(&mut router, now, 4, 4, 1, MessageBody::Hello(Hello { willingness: 3, groups }));
+    tell(&mut router, now, 4, 4, 1, MessageBody::Hello(Hello::new(3, groups)));
     let before = tcs(runs(&mut router, ms(5_500)).into_iter().map(|(_, message)| message));
     assert_eq!(before, [Tc { ansn: 1, advertised: vec![2, 3] }]);
     let mut out = Vec::new();
@@ -122,7 +115,7 @@ fn a_tc_is_forwarded_once_for_a_selector_and_believed_only_of_a_symmetric_neighb
     assert_eq!(tell(&mut router, now, 2, 7, 1, tc(1, &[6])), []);
     assert_eq!(tell(&mut router, now, 2, 1, 9, tc(1, &[6])), []);
     let groups = vec![((LinkType::Asymmetric, NeighbourType::Not), vec![1])];
-    tell(&mut router, now, 4, 4, 1, MessageBody::Hello(Hello { willingness: 3, groups }));
+    tell(&mut router, now, 4, 4, 1, MessageBody::Hello(Hello::new(3, groups)));
     assert_eq!(tell(&mut router, now, 4, 8, 9, tc(1, &[6])), []);
     // After the hold time it is new.
     let mut router = relay(&[2], ms(30_100));
@@ -135,7 +128,7 @@ fn messages_due_at_once_share_a_packet() {
     // Node 0 begins with both its HELLO and, if it has something to say, its TC.
     let mut router = Olsr::new(0, OlsrSettings::default());
     let groups = vec![((LinkType::Symmetric, NeighbourType::Mpr), vec![0])];
-    tell(&mut router, Time::ZERO, 2, 2, 1, MessageBody::Hello(Hello { willingness: 3, groups }));
+    tell(&mut router, Time::ZERO, 2, 2, 1, MessageBody::Hello(Hello::new(3, groups)));
     let mut out = Vec::new();
     router.on_timer(Time::ZERO, &mut out);
     let sent = sent(out);
@@ -150,7 +143,7 @@ fn messages_due_at_once_share_a_packet() {
 fn a_hello_says_of_each_link_what_it_is() {
     let now = ms(100);
     let mut router = relay(&[2], now);
-    let heard = |groups| MessageBody::Hello(Hello { willingness: 3, groups });
+    let heard = |groups| MessageBody::Hello(Hello::new(3, groups));
     tell(&mut router, now, 3, 3, 1, heard(vec![]));
     let symmetric = (LinkType::Symmetric, NeighbourType::Symmetric);
     tell(&mut router, now, 4, 4, 1, heard(vec![(symmetric, vec![1, 9])]));
@@ -184,7 +177,7 @@ fn over_a_neighbour_that_is_never_willing_no_way_leads_further() {
                 node,
                 node,
                 1,
-                MessageBody::Hello(Hello { willingness, groups }),
+                MessageBody::Hello(Hello::new(willingness, groups)),
             );
         }
         router.route_to(now, 9)
