@@ -31,6 +31,9 @@ def _status() -> int | str | None:
         from . import streams
 
         streams.prepare()
+        if sys.argv[1:] == ["--version"]:
+            print_version()  # before all that only commands need
+            return 0
         from .application import app  # takes long enough to be interrupted
 
         app(prog_name="anabranch")
@@ -46,6 +49,13 @@ def _status() -> int | str | None:
         print(f"error: out of memory{f': {error}' * bool(str(error))}", file=sys.stderr)
         return 2
     return 0
+
+
+def print_version() -> None:
+    """Prints the name of the program and its version."""
+    from .._core import __version__
+
+    print(f"anabranch {__version__}")
 
 
 def message(error: Exception) -> str:

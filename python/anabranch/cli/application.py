@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from . import print_version
 from .arguments import (
     AlphaOption,
     AxesOption,
@@ -55,9 +56,7 @@ def root(
 ) -> None:
     """The laboratory and toolbox for multipath congestion control."""
     if version:
-        from .._core import __version__
-
-        typer.echo(f"anabranch {__version__}")
+        print_version()
         raise typer.Exit
 
 
