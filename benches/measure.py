@@ -1,7 +1,8 @@
-"""Counts that do not depend on the clock: instructions per packet-hop, memory per flow, the curve
-over flows.
+"""What runs cost: instructions per packet-hop and per frame, memory per flow, the curve over flows,
+and seconds of a processor where memory or start-up is what takes time.
 
-Needs valgrind. Takes about ten minutes; `--quick` leaves out the 100,000 flows. Instructions per
+Needs valgrind and what `make build` builds. Takes about ten minutes; `--quick` leaves out the 100,000
+flows of the curve. Instructions per
 hop are the difference of two durations of one workload, so that start-up does not count.
 """
 
@@ -28,9 +29,10 @@ def build() -> None:
 
 def counted(workload: str, *overrides: str) -> tuple[int, int]:
     """Packet-hops and instructions of one run."""
+    file = workload if workload.endswith(".toml") else str(WORKLOADS / f"{workload}.toml")
     with tempfile.NamedTemporaryFile() as out:
         tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out.name}"]
-        command = [*tool, str(PROGRAM), str(WORKLOADS / f"{workload}.toml"), "1", *overrides]
+        command = [*tool, str(PROGRAM), file, "1", *overrides]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
     hops = re.search(r"^hops (\d+)", done.stdout, re.M)
     instructions = re.search(r"Collected : (\d+)", done.stderr)
@@ -43,6 +45,51 @@ def per_hop(workload: str, shorter: str, longer: str, *overrides: str) -> float:
     less = counted(workload, f"duration={shorter}", *overrides)
     more = counted(workload, f"duration={longer}", *overrides)
     return (more[1] - less[1]) / (more[0] - less[0])
+
+
+def per_hop_over_subflows(subflows: int) -> float:
+    """Instructions per packet-hop of one LIA connection, each subflow over its own 10 Mb/s link."""
+    link = """
+[[link]]
+name = "l{}"
+rate = "10 Mb/s"
+delay = "20 ms"
+queue = {{ droptail = {{ packets = "40 packets" }} }}
+"""
+    paths = "".join(f'  {{ links = ["l{i}"], back = ["back"] }},\n' for i in range(subflows))
+    text = 'name = "subflows"\nduration = "60 s"\n[[link]]\nname = "back"\ndelay = "20 ms"\n'
+    text += "".join(link.format(i) for i in range(subflows))
+    text += f'[[flow]]\nname = "multipath"\ncontroller = "lia"\npath = [\n{paths}]\n'
+    with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+        file.write(text)
+        file.flush()
+        return per_hop(file.name, "5 s", "10 s")
+
+
+def cpu_seconds(*command: str) -> float:
+    """Seconds of a processor that a command takes, the least of three runs."""
+    spent = []
+    for _ in range(3):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, _, usage = os.wait4(process.pid, 0)
+        spent.append(usage.ru_utime + usage.ru_stime)
+    return min(spent)
+
+
+def start_of(flows: int) -> float:
+    """Processor seconds for the first 150 ms of so many flows, building them included."""
+    workload = str(WORKLOADS / "curve.toml")
+    return cpu_seconds(str(PROGRAM), workload, "1", "duration=150 ms", *scaled(flows))
+
+
+def moving(routing: str) -> tuple[float, float]:
+    """163 nodes that move, on eight channels: processor seconds and MB for four simulated ones."""
+    nodes = ("node.udp.count=160", "flow.udp.count=160", f"medium.air.routing={routing}")
+    scenario = str(ROOT / "scenarios/cs218/manet.toml")
+    command = [str(PROGRAM), scenario, "1", "duration=4 s", *nodes]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, _, usage = os.wait4(process.pid, 0)
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def memory_per_flow() -> float:
@@ -60,16 +107,16 @@ def memory_per_flow() -> float:
     return (peak[1] - peak[0]) / 10_000
 
 
-def per_frame() -> float:
-    """Instructions per packet that ten saturated stations of 802.11g deliver, between 10 and 20 s."""
+def per_frame(stations: int) -> float:
+    """Instructions per packet that saturated stations of 802.11g deliver, between 1 and 2 s."""
     command = ["cargo", "build", "--quiet", "--release", "-p", "network", "--example", "air"]
     subprocess.run(command, cwd=ROOT, check=True)
     found = []
-    for seconds in ("10", "20"):
+    for seconds in ("1", "2"):
         program = str(ROOT / "target/release/examples/air")
         tool = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
         done = subprocess.run(
-            [*tool, program, "10", seconds], capture_output=True, text=True, check=True
+            [*tool, program, str(stations), seconds], capture_output=True, text=True, check=True
         )
         frames = re.search(r"^frames (\d+)", done.stdout, re.M)
         instructions = re.search(r"Collected : (\d+)", done.stderr)
@@ -117,10 +164,31 @@ def main() -> None:
         sys.exit("valgrind is missing, which counts the instructions; install its package")
     build()
     print(f"memory per idle flow: {memory_per_flow():.0f} B")
-    print(f"W1: {per_hop('w1', '20 s', '40 s'):.0f} instructions per packet-hop")
-    print(f"W2: {per_hop('w2', '100 s', '200 s'):.0f} instructions per packet-hop")
-    print(f"W3: {per_hop('w3', '400 ms', '600 ms'):.0f} instructions per packet-hop")
-    print(f"802.11g, ten stations: {per_frame():.0f} instructions per packet delivered")
+    three, one = per_hop("w1", "5 s", "15 s"), per_hop("w1-one-hop", "5 s", "15 s")
+    print(f"W1: {three:.0f} instructions per packet-hop; over one link {one:.0f}")
+    # A packet and its ACK make six hops or two; what is not a hop's is the endpoints'.
+    hop = (6 * three - 2 * one) / 4
+    print(
+        f"endpoints: {2 * one - 2 * hop:.0f} instructions per packet and its ACK, a hop {hop:.0f}"
+    )
+    print(f"W2: {per_hop('w2-droptail', '50 s', '100 s'):.0f} instructions per packet-hop")
+    print(f"W2, random: {per_hop('w2-random', '50 s', '100 s'):.0f} instructions per packet-hop")
+    print(f"W3: {per_hop('w3', '400 ms', '500 ms'):.0f} instructions per packet-hop")
+    two, many = per_hop_over_subflows(2), per_hop_over_subflows(64)
+    print(f"64 subflows: {many:.0f} instructions per packet-hop, {many / two:.2f} times two")
+    for stations in (5, 50, 100):
+        cost = per_frame(stations)
+        print(f"802.11g, {stations} stations: {cost:.0f} instructions per packet delivered")
+    for flows in (10_000, 100_000, 200_000):
+        print(f"first 150 ms of {flows} flows: {start_of(flows):.2f} s of a processor")
+    for routing in ("oracle", "aodv", "olsr"):
+        seconds, megabytes = moving(routing)
+        print(f"163 nodes that move, {routing}: {seconds:.2f} s of a processor, {megabytes:.0f} MB")
+    program = str(ROOT / ".venv/bin/anabranch")
+    print(f"--version: {cpu_seconds(program, '--version'):.3f} s of a processor")
+    print(f"--help: {cpu_seconds(program, '--help'):.3f} s of a processor")
+    second = (program, "run", "khalili/scenario-c", "--set", "duration=1 s", "--set", "warmup=0 s")
+    print(f"run of one second: {cpu_seconds(*second):.3f} s of a processor")
     cost, ratio = per_second("cs218/manet")
     print(
         f"18 nodes that move: {cost:.3g} instructions a simulated second, {ratio:.0f} times real time"
