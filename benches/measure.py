@@ -1,8 +1,8 @@
 """What runs cost: instructions per packet-hop and per frame, memory per flow, the curve over flows,
 and seconds of a processor where memory or start-up is what takes time.
 
-Needs valgrind and what `make build` builds. Takes about ten minutes; `--quick` leaves out the 100,000
-flows of the curve. Instructions per
+Needs valgrind and what `make build` builds. Takes about ten minutes; `--quick` leaves out the
+100,000 flows of the curve. Instructions per
 hop are the difference of two durations of one workload, so that start-up does not count.
 """
 

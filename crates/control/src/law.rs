@@ -46,8 +46,8 @@ pub trait Law: Copy + core::fmt::Debug {
     /// Whether [`Law::growth_of`] is cheaper than [`Law::growth`] over many paths.
     const TERMS: bool = false;
 
-    /// What the sums and maxima of [`Law::growth`] take from a usable path. The shell keeps it until
-    /// the path publishes something else.
+    /// What the sums and maxima of [`Law::growth`] take from a usable path. The shell keeps it
+    /// until the path publishes something else.
     fn terms(&self, _path: &PathView<Self::Note>) -> Terms {
         [0.0; 2]
     }

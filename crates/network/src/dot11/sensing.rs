@@ -83,8 +83,8 @@ impl Sensing {
         u32::try_from(counted).unwrap_or(u32::MAX)
     }
 
-    /// Begins to send. Frames that arrive meanwhile are lost, but do not count as undecoded. Returns
-    /// how many slots it has counted.
+    /// Begins to send. Frames that arrive meanwhile are lost, but do not count as undecoded.
+    /// Returns how many slots it has counted.
     pub(super) fn begin(&mut self, now: Time, phy: &Phy) -> u32 {
         (self.engaged, self.reception) = (true, Reception::Clear);
         self.stop(now, phy)

@@ -92,8 +92,8 @@ impl<E: CongestionController> Sender<E> {
         self.on_progress(now, ack.data_ack, ack.window_edge);
     }
 
-    /// An ACK has been taken in, in which the peer's connection expects `data_ack` next and has room
-    /// up to `edge`.
+    /// An ACK has been taken in: the peer's connection expects `data_ack` next and has room up to
+    /// `edge`.
     #[inline(always)] // on the way of every ACK
     pub(super) fn on_progress(&mut self, now: Time, data_ack: u64, edge: u64) {
         self.data_una = match &*self.paths {

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::Time;
 
-/// N_time by N_2hop_addr. A HELLO names nearly all of them, and is the same for all that receive it:
-/// they share its list, without which the tuples of a dense network would fill gigabytes.
+/// N_time by N_2hop_addr. A HELLO names nearly all of them, and is the same for all that receive
+/// it: they share its list, without which the tuples of a dense network would fill gigabytes.
 #[derive(Clone, Debug)]
 pub(super) struct TwoHop {
     /// The node that keeps these tuples; the list may have it, but it is no 2-hop neighbour.
