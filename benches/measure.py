@@ -1,5 +1,5 @@
-"""What runs cost: instructions per packet-hop and per frame, memory per flow, the curve over flows,
-and seconds of a processor where memory or start-up is what takes time.
+"""What runs cost: instructions per packet-hop and per frame, memory per flow, the curve over
+flows, and seconds of a processor where memory or start-up is what takes time.
 
 Needs valgrind and what `make build` builds. Takes about ten minutes; `--quick` leaves out the
 100,000 flows of the curve. Instructions per
@@ -71,7 +71,8 @@ def cpu_seconds(*command: str) -> float:
     spent = []
     for _ in range(3):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        _, _, usage = os.wait4(process.pid, 0)
+        _, status, usage = os.wait4(process.pid, 0)
+        assert status == 0, command
         spent.append(usage.ru_utime + usage.ru_stime)
     return min(spent)
 
@@ -88,7 +89,8 @@ def moving(routing: str) -> tuple[float, float]:
     scenario = str(ROOT / "scenarios/cs218/manet.toml")
     command = [str(PROGRAM), scenario, "1", "duration=4 s", *nodes]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _, _, usage = os.wait4(process.pid, 0)
+    _, status, usage = os.wait4(process.pid, 0)
+    assert status == 0, command
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 

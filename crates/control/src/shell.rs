@@ -145,7 +145,10 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
         match self.consults_law(me) {
             true if L::TERMS => {
                 let terms = self.windows.iter().map(|kept| kept.terms);
-                self.law.growth_of(me, &self.views, terms)
+                let growth = self.law.growth_of(me, &self.views, terms);
+                let same = growth.to_bits() == self.law.growth(me, &self.views).to_bits();
+                debug_assert!(same, "stale terms");
+                growth
             }
             true => self.law.growth(me, &self.views),
             false => 1.0 / self.windows[me].now.cwnd,

@@ -121,8 +121,8 @@ pub struct Link<P> {
     waiting_bytes: u64,
     /// Ordinal in `line` of the first packet that waited when [`Link::settle`] last looked.
     waiting: u32,
-    /// While fewer packets waited when [`Link::settle`] last looked or have come since, the queue
-    /// accepts without being asked.
+    /// If fewer packets than this wait, the queue accepts without being asked. No more wait than
+    /// have come since `waiting`.
     unasked: u32,
 
     transmitter: Transmitter,

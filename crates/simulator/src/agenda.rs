@@ -277,6 +277,7 @@ impl Agenda {
         if tick <= self.tick {
             let rank = rank(when, source);
             let at = self.due.partition_point(|later| *later > rank);
+            debug_assert_eq!(self.due.get(at), Some(&rank), "not due");
             self.due.remove(at);
             return;
         }

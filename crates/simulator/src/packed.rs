@@ -465,6 +465,34 @@ mod tests {
     }
 
     #[test]
+    fn an_ack_is_usual_if_it_has_neither_sack_blocks_nor_transit_nor_flags() {
+        let usual = UsualAck { ack: 5000, data_ack: 9000, window_edge: 74_000, echo: Time(17) };
+        let store = &mut SideStore::default();
+        for lower_effort in [false, true] {
+            let envelope = Envelope { lower_effort, ..ENVELOPE };
+            let packed = PackedSegment::usual_ack(&usual, envelope);
+            assert_eq!(packed.segment(store), Ack::from(usual).into());
+            let whole = PackedSegment::ack(&usual.into(), envelope, store);
+            assert_eq!([packed, whole].map(|it| it.as_usual_ack()), [Some(usual); 2]);
+            let Segment::Ack(ack) = packed.segment(store) else { unreachable!("it is an ACK") };
+            let sacks = Sacks::new([Range { start: 6000, end: 7000 }]);
+            let others = [
+                Ack { sacks, ..ack },
+                Ack { transit: Span(5), ..ack },
+                Ack { flags: Flags::ECHO, ..ack },
+            ];
+            for other in others {
+                assert_eq!(PackedSegment::ack(&other, envelope, store).as_usual_ack(), None);
+            }
+            let mut marked = packed;
+            marked.mark();
+            assert_eq!(marked.as_usual_ack(), None);
+        }
+        let mut all = segments().map(|it| PackedSegment::pack(it, ENVELOPE, store)).into_iter();
+        assert!(all.all(|packed| packed.as_usual_ack().is_none()));
+    }
+
+    #[test]
     fn answers_go_to_the_sender() {
         let store = &mut SideStore::default();
         let answers = segments().map(|it| PackedSegment::pack(it, ENVELOPE, store).is_answer());

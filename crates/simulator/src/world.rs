@@ -135,7 +135,8 @@ impl World {
     /// Puts the starts of the flows, the first action of the script and what media do by themselves
     /// on the agenda.
     pub(crate) fn begin(&mut self) {
-        // The last one first: what starts at one time is then put into order without moving any.
+        // Last flow first: those that start in the first tick are appended to what is due, and
+        // move nothing.
         for flow in (0..self.flows.len() as u32).rev() {
             let start = self.flows[flow as usize].ends.start();
             self.agenda.schedule(self.sources.source(Wake::Sender(flow)), start);

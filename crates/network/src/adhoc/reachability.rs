@@ -97,6 +97,7 @@ pub(super) fn shortest_routes(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     struct Given(usize, Vec<f64>);
 
@@ -115,6 +116,45 @@ mod tests {
     fn reach(nodes: usize, success: impl Fn(usize, usize) -> f64) -> Given {
         let pairs = (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to)));
         Given(nodes, pairs.map(|(from, to)| success(from, to)).collect())
+    }
+
+    /// Dijkstra's search to its end, with every link looked at.
+    fn whole_search(reach: &Given, targets: &[usize]) -> Vec<(Option<Node>, f64)> {
+        let mut all = vec![(None, f64::INFINITY); reach.0];
+        let mut open: Vec<usize> = (0..reach.0).collect();
+        targets.iter().for_each(|target| all[*target].1 = 0.0);
+        while let Some(near) =
+            open.iter().copied().min_by(|one, other| all[*one].1.total_cmp(&all[*other].1))
+        {
+            open.retain(|node| *node != near);
+            for node in open.iter().copied().filter(|node| linked(reach, *node, near)) {
+                let both = reach.success(node, near) * reach.success(near, node);
+                let length = all[near].1 + 1.0 / both;
+                if length < all[node].1 {
+                    all[node] = (Some(near as Node), length);
+                }
+            }
+        }
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn a_search_that_ends_early_finds_the_same_routes_and_components_have_them(
+            nodes in 1usize..14,
+            success in prop::collection::vec(prop_oneof![0.0..1.0f64, Just(1.0), Just(0.0)], 14 * 14),
+            targets in prop::collection::vec(0usize..14, 1..3),
+        ) {
+            let reach = reach(nodes, |from, to| success[14 * from + to]);
+            let targets: Vec<usize> = targets.into_iter().map(|target| target % nodes).collect();
+            let routes = shortest_routes(&reach, &targets);
+            prop_assert_eq!(&routes, &whole_search(&reach, &targets));
+            let component = components(&reach);
+            for node in 0..nodes {
+                let connected = targets.iter().any(|target| component[*target] == component[node]);
+                prop_assert_eq!(connected, routes[node].1.is_finite());
+            }
+        }
     }
 
     #[test]

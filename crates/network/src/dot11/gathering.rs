@@ -10,8 +10,8 @@ use crate::{Packet, Position};
 use units::Time;
 
 impl<P: Packet> Channel<P> {
-    /// Whether every station surely senses every other one and decodes what it may send: two that
-    /// stood in opposite corners of the rectangle around all would.
+    /// Whether all stations certainly sense and decode each other, judged by the diagonal of the
+    /// rectangle around them.
     pub(super) fn hear_all(&self) -> bool {
         let Some(radio) = self.settings.radio else {
             return true;
@@ -36,7 +36,7 @@ impl<P: Packet> Channel<P> {
     pub(super) fn regroup(&mut self, now: Time) {
         match self.hear_all() {
             false => self.disperse(),
-            // What is on the air was sensed by those that sensed its beginning.
+            // Not while a frame is on the air: some may not have sensed its beginning.
             true if !self.all_hear && self.exchanges.is_empty() => {
                 (self.all_hear, self.together) = (true, Together::new());
                 self.gather(now);

@@ -141,7 +141,7 @@ impl Sensing {
         }
     }
 
-    /// Whether another station that senses the same from `now` on will never tell a difference.
+    /// Whether from `now` on it behaves as `other` does, if both sense the same.
     pub(super) fn is_like(&self, other: &Sensing, now: Time) -> bool {
         let reserved = |sensing: &Sensing| sensing.nav.max(now);
         let since = |sensing: &Sensing| if sensing.busy > 0 { sensing.busy_since } else { now };

@@ -348,7 +348,8 @@ fn scene() -> impl Strategy<Value = Scene> {
 }
 
 proptest! {
-    /// What stations sense alike is kept once: nothing comes of it, however they are moved apart.
+    /// What stations sense alike is kept once: nothing comes of it, though they are moved out of
+    /// each other's reach and back, with frames on the air.
     #[test]
     fn stations_that_are_kept_together_do_what_each_would_by_itself(
         (_, links, mut packets) in scene(),
@@ -357,10 +358,12 @@ proptest! {
         after_collision in prop::sample::select(vec![AfterCollision::Eifs, AfterCollision::Difs]),
         heard: bool,
         broadcast in 0..3usize,
+        gaps in prop::collection::vec(prop_oneof![Just(1.0), Just(1.0), Just(70.0), Just(4000.0)], 120),
+        ring in 1..4u32,
         seed in any::<u64>(),
     ) {
         let count = links.iter().map(|(from, to)| from.max(to) + 1).max().unwrap_or(0);
-        let stations = vec![Station { residual_loss: 0.05, ..at(1.0) }; count];
+        let stations = vec![Station { residual_loss: 0.05, ring, ..at(1.0) }; count];
         let links: Vec<_> = links.into_iter().enumerate().map(|(number, (from, to))| {
             (from, Some(to).filter(|_| number != broadcast))
         }).collect();
@@ -372,17 +375,22 @@ proptest! {
             let mut medium = Channel::new(settings, &stations, &links, &mut rng);
             let mut happened = Vec::new();
             for (number, &(at, link, bytes)) in packets.iter().enumerate() {
-                if each && number == parts_at {
-                    medium.disperse();
-                }
                 let until = Time(at * 400);
                 while medium.next_wake() <= until {
                     let now = medium.next_wake();
                     medium.wake(now, &mut rng);
                     happened.extend(medium.outcomes().map(|outcome| format!("{now:?} {outcome:?}")));
                 }
+                let place = |station: usize| Position { x: station as f64 * gaps[number], y: 0.0 };
+                medium.set_positions(until, &(0..count).map(place).collect::<Vec<_>>());
+                if each && number >= parts_at {
+                    medium.disperse();
+                }
                 let packet = TestPacket { number: number as u32, ..TestPacket::of(bytes) };
-                medium.offer_first(until, link as u32, packet, &mut rng);
+                match number % 3 {
+                    0 => medium.offer_first(until, link as u32, packet, &mut rng),
+                    _ => _ = medium.offer(until, link as u32, packet, &mut rng),
+                }
             }
             while medium.next_wake() < Time::NEVER {
                 let now = medium.next_wake();

@@ -46,10 +46,10 @@ impl Together {
         }
     }
 
-    /// The next one that sends before `end`; it no longer counts with the others.
-    pub(super) fn take_before(&mut self, end: Time, phy: &Phy) -> Option<(usize, Time)> {
+    /// The next one that sends before `before`; it no longer counts with the others.
+    pub(super) fn take_before(&mut self, before: Time, phy: &Phy) -> Option<(usize, Time)> {
         let at = self.sends_at(phy);
-        let Reverse((_, station)) = if at < end { self.ends.pop()? } else { return None };
+        let Reverse((_, station)) = if at < before { self.ends.pop()? } else { return None };
         Some((station, at))
     }
 

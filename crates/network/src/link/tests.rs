@@ -328,6 +328,35 @@ proptest! {
         prop_assert_eq!(link.carried(), 0);
     }
 
+    /// A limit of bytes that is never reached makes the link ask its queue at every arrival: what
+    /// comes of it is the same as where it is asked only if packets may not fit.
+    #[test]
+    fn a_queue_that_is_not_asked_would_have_accepted(
+        steps in prop::collection::vec((0u64..2_000_000, 40u32..1500, 0u8..12), 1..200),
+        limit in 1u64..20,
+    ) {
+        let rarely = DropTail::of(limit);
+        let always = DropTail { bytes: Some(Bytes(1 << 40)), ..rarely.clone() };
+        let mut links = [rarely, always].map(|queue| link(10_000_000, 5, Queue::DropTail(queue)));
+        let mut now = Time::ZERO;
+        for (gap, size, kind) in steps {
+            now = now + Span(gap);
+            let rate = (kind == 0).then_some(Rate(1_000_000 + gap));
+            let [rarely, always] = links.each_mut().map(|link| {
+                while link.due() <= now {
+                    link.deliver();
+                }
+                if rate.is_some() {
+                    link.change(now, Change { rate, ..Change::default() });
+                }
+                link.offer(now, TestPacket::of(size), &mut Never)
+            });
+            prop_assert_eq!(rarely, always);
+        }
+        prop_assert_eq!(links[0].backlog(now), links[1].backlog(now));
+        prop_assert_eq!(links[0].counters(), links[1].counters());
+    }
+
     /// The same for every kind of queue, and with every impairment that a queue allows.
     #[test]
     fn every_packet_of_a_link_that_is_not_plain_is_accounted_for(

@@ -68,7 +68,7 @@ pub(crate) struct Limits {
 }
 
 impl JudgeArrival for Limits {
-    /// How many bytes wait would have to be known.
+    /// None with a limit of bytes: how many wait is known only after the link has looked.
     fn unasked(&self) -> u32 {
         match self.bytes {
             u64::MAX => u32::try_from(self.packets).unwrap_or(u32::MAX),

@@ -195,8 +195,8 @@ impl<E: CongestionController> Sender<E> {
         Some(self.resend(now, me, range, dsn))
     }
 
-    /// The next segment of a connection with several paths: lost data goes before new data, and
-    /// before that what another path may have lost.
+    /// The next segment of a connection with several paths: a retransmission, or else data that
+    /// another path may have lost, or else new data.
     #[inline(always)] // on the way of every segment
     fn poll_several(&mut self, now: Time) -> Option<Transmit<Data>> {
         self.look_at_changed();

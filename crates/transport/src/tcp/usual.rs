@@ -1,8 +1,8 @@
 //! What most segments are: new data in order, and the ACK of it on a path where nothing is lost.
 //!
 //! Both ends first ask here. What is not usual takes the whole way, [`Sender::on_answer`] and
-//! [`Receiver::on_data`], which does the same with a usual segment: the test below holds one
-//! against the other.
+//! [`Receiver::on_data`], which does the same with a usual segment: a test in `sender/tests.rs`
+//! holds one against the other.
 //!
 //! [`Sender::on_answer`]: crate::SendingEndpoint::on_answer
 //! [`Receiver::on_data`]: crate::ReceivingEndpoint::on_data

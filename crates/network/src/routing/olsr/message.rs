@@ -89,8 +89,8 @@ impl Hello {
         &self.symmetric
     }
 
-    /// Whether it names `node` as no symmetric neighbour.
-    pub(super) fn names_as_lost(&self, node: Node) -> bool {
+    /// Whether it names `node` as a neighbour that is not symmetric.
+    pub(super) fn names_as_asymmetric(&self, node: Node) -> bool {
         self.code_of(node).is_some_and(|(_, kind)| kind == NeighbourType::Not)
     }
 

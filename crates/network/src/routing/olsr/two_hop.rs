@@ -7,7 +7,7 @@ use std::sync::Arc;
 use units::Time;
 
 /// N_time by N_2hop_addr. A HELLO names nearly all of them, and is the same for all that receive
-/// it: they share its list, without which the tuples of a dense network would fill gigabytes.
+/// it: they share its list. Each with a list of its own, 163 nodes on 8 channels took 762 MB.
 #[derive(Clone, Debug)]
 pub(super) struct TwoHop {
     /// The node that keeps these tuples; the list may have it, but it is no 2-hop neighbour.
@@ -38,9 +38,9 @@ impl TwoHop {
             let gone = before.iter().filter(|node| **node != self.me && !holds(named, **node));
             self.older.extend(gone.map(|node| (*node, before_until)));
         }
-        let named_as_lost = |node: Node| hello.names_as_lost(node);
+        let asymmetric = |node: Node| hello.names_as_asymmetric(node);
         self.older.retain(|node, _| {
-            let lost = named_as_lost(*node);
+            let lost = asymmetric(*node);
             changed |= lost;
             !lost && !holds(named, *node)
         });

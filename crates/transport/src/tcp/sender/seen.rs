@@ -19,7 +19,7 @@ pub(super) struct Seen<'a, E> {
     data_una: u64,
     unsent: &'a mut Unsent,
     starved: &'a mut bool,
-    /// Which may send now; `None` where nobody keeps it.
+    /// Paths that may be ready; `None` where nobody keeps them.
     ready: Option<PathSet>,
     now: Time,
 }

@@ -1,6 +1,5 @@
 //! What only connections with several paths keep: their scheduler, and which paths could send
-//! something now. After a usual ACK only its
-//! path is looked at again: the cost of a segment does not grow with the number of paths.
+//! something now, so that a usual ACK looks at no other path.
 
 use super::Sender;
 use crate::scheduler::{Schedule, Scheduling};
@@ -110,6 +109,16 @@ impl Readiness {
         self.timers = self.timers.min(path.timer.deadline);
     }
 
+    /// Whether nothing that a path could do is missing.
+    fn covers(&self, paths: &[Path]) -> bool {
+        paths.iter().enumerate().all(|(me, path)| {
+            let held = |set: PathSet, holds: bool| !holds || set.next(me, paths.len()) == Some(me);
+            held(self.ready, path.standing.ready)
+                && held(self.lossy, path.has_lost())
+                && self.timers <= path.timer.deadline
+        })
+    }
+
     /// The paths that could carry new data, where that is known.
     #[inline(always)] // on the way of every segment
     pub(super) fn ready_paths(&self) -> Option<PathSet> {
@@ -152,6 +161,7 @@ impl<E: CongestionController> Sender<E> {
             }
         }
         readiness.changed = Changed::Nothing;
+        debug_assert!(readiness.covers(&self.paths), "a path has changed unnoticed");
     }
 
     /// Looks whether `me` could send new or lost data.

@@ -458,7 +458,7 @@ proptest! {
         prop_assert_eq!(pair.sender.next_deadline(), Time::NEVER);
     }
 
-    /// The short way does what the whole one does, and most segments take it.
+    /// The short way does what the whole one does, and is taken.
     #[test]
     fn usual_segments_and_acks_may_take_the_short_way(
         script in prop::collection::vec(0u8..100, 37..120),
