@@ -4,13 +4,13 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 use control::{ControllerSpec, Needs, Settings};
 use simulator::Controller;
 use transport::coded::{self, Coding};
-use transport::tcp;
+use transport::tcp::{self, UsualAck};
 use transport::{
     Idle, Options, PathReport, RtoFloor, Scheduler, SenderSettings, SendingEndpoint, Source,
     Transmit, tfrc,
 };
 use units::{Bytes, Span, Time};
-use wire::Segment;
+use wire::{Ack, Segment};
 
 pub mod whole;
 
@@ -101,8 +101,16 @@ impl SendingEndpoint for AnySender {
     type Sent = Segment;
     type Answer = Segment;
 
-    /// What another protocol's receiver answers is ignored.
+    /// What another protocol's receiver answers is ignored. As in the simulator, a usual ACK takes
+    /// the short way.
     fn on_answer(&mut self, now: Time, path: usize, answer: &Segment) {
+        if let (AnySender::Tcp(sender), Segment::Ack(ack)) = (&mut *self, answer) {
+            let Ack { ack: next, data_ack, window_edge, echo, .. } = *ack;
+            let usual = UsualAck { ack: next, data_ack, window_edge, echo };
+            if Ack::from(usual) == *ack && sender.on_usual_ack(now, path, &usual) {
+                return;
+            }
+        }
         with!(self, sender => if let Ok(answer) = answer.clone().try_into() {
             sender.on_answer(now, path, &answer);
         })
