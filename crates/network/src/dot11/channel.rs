@@ -126,7 +126,7 @@ pub struct Channel<P> {
     /// Noise in mW.
     pub(super) noise: f64,
     /// Least power in mW at which a station senses another one.
-    pub(super) least_power: f64,
+    least_power: f64,
     /// The signal-to-noise ratio that each mode needs.
     pub(super) thresholds: Vec<Threshold>,
     arrivals: u64,
@@ -513,7 +513,7 @@ impl<P: Packet> Channel<P> {
     }
 
     /// Whether `station` can decode what `sender` sends alone, in half of all cases at least.
-    pub(super) fn decodes(&self, sender: usize, station: usize, mode: usize) -> bool {
+    fn decodes(&self, sender: usize, station: usize, mode: usize) -> bool {
         let snr = self.power(sender, station) / self.noise;
         self.settings.radio.is_none() || self.thresholds[mode].is_met_by(snr)
     }
