@@ -136,7 +136,11 @@ impl Pair {
             self.sender.on_sent(sent.path, sent.segment.bytes());
             self.put(bytes, Moving::Data(sent.path, sent.segment));
         }
-        // A timer that is looked at too early brings nothing forth.
+    }
+
+    /// A timer that is looked at too early brings nothing forth, if the sender was asked at this
+    /// moment already: BLEST waits for what time alone can end.
+    fn look_too_early(&mut self) {
         if self.sender.next_deadline() > self.now {
             self.sender.on_deadline(self.now);
             let early = self.sender.poll_transmit(self.now);
@@ -160,6 +164,7 @@ impl Pair {
                     if let Some(answer) = self.receiver.on_data(self.now, path, data) {
                         self.put(bytes, Moving::Answer(path, answer));
                     }
+                    return true;
                 }
                 Some(Moving::Answer(path, answer)) => {
                     self.sender.on_answer(self.now, path, &answer);
@@ -170,10 +175,12 @@ impl Pair {
             while let Some((path, answer)) = self.receiver.on_deadline(self.now) {
                 self.put(bytes, Moving::Answer(path, answer));
             }
+            return true;
         } else {
             self.sender.on_deadline(self.now);
         }
         self.send(bytes);
+        self.look_too_early();
         true
     }
 }
