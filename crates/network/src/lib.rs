@@ -12,6 +12,7 @@ mod link;
 mod loss;
 mod media;
 mod mobility;
+mod prefetch;
 pub mod queue;
 mod radio;
 mod ring;
@@ -27,6 +28,7 @@ pub use media::cell::{Cell, CellUser, Direction, Fading, Scheduler};
 pub use media::wifi::{RateControl, Standard};
 pub use media::*;
 pub use mobility::{Highway, Leg, Position, RandomWaypoint, Trajectory, uniform_position};
+pub use prefetch::prefetch;
 pub use queue::{Backlog, DropTail, Queue};
 pub use radio::Radio;
 pub use shared::{

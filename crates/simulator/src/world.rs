@@ -10,7 +10,7 @@ use crate::event_source::{EventSource, Numbering, Wake};
 use crate::packed::{Envelope, PackedSegment, SideStore};
 use crate::trace::{Event, EventKind};
 use crate::watch::Watch;
-use network::{Change, Link, Offer, Outcome, Passage};
+use network::{Change, Link, Offer, Outcome, Passage, prefetch};
 use topology::{Hop, HopTarget, LazyStream, SharedMedia, Stream};
 use transport::{ReceivingEndpoint, SendingEndpoint, Transmit};
 use units::Time;
@@ -150,7 +150,7 @@ impl World {
     /// Runs everything up to and at `end`, or [`BATCH`] events of it; returns whether `end` is
     /// reached.
     pub(crate) fn run_until(&mut self, end: Time) -> bool {
-        while let Some((now, source)) = self.agenda.pop(end) {
+        while let Some((now, source)) = self.next_event(end) {
             debug_assert!(now >= self.now, "time went back");
             self.now = now;
             self.totals.events += 1;
@@ -165,6 +165,23 @@ impl World {
         }
         self.now = end;
         true
+    }
+
+    /// The next event by `end`. Where many are due, what later ones will read is asked for: first
+    /// the link, then the packet that comes out of it, then the next hop of that.
+    #[inline(always)] // once for every event
+    fn next_event(&mut self, end: Time) -> Option<(Time, EventSource)> {
+        let World { agenda, sources, links, hops, .. } = self;
+        agenda.pop(end, |[third, sixth, ninth]| {
+            let link_of = |source| match sources.wake(source) {
+                Wake::Link(link) => links.get(link as usize),
+                _ => None,
+            };
+            link_of(ninth).inspect(|link| prefetch(*link));
+            link_of(sixth).inspect(|link| link.prefetch_front());
+            let packet = link_of(third).and_then(Link::front);
+            packet.inspect(|packet| prefetch(&hops[packet.cursor() as usize]));
+        })
     }
 
     // A plain link has no function of its own: an `Option` of a packet goes through memory, which
