@@ -1,14 +1,18 @@
 //! A first-in-first-out queue in a ring of memory: what a link carries, in sequence.
 
-/// A ring whose capacity is a power of two and only grows. Items keep their ordinal while the ring
-/// is not empty; an empty ring begins again at 0, so that a line that seldom carries more than one
-/// packet uses the memory of one slot for all of them.
+/// A ring whose capacity is a power of two. Items keep their ordinal while the ring is not empty;
+/// an empty ring begins again at 0, so that a line that seldom carries more than one packet uses
+/// the memory of one slot for all of them. It grows when it is full. When it becomes empty and has
+/// held few items since it was empty before, it halves: what a burst took is given back.
 pub(crate) struct Ring<T> {
     /// Empty, or as many as a power of two; those outside `head..tail` are stale copies.
     slots: Box<[T]>,
     head: u32,
     tail: u32,
 }
+
+/// A ring with so many slots or fewer keeps them.
+const LEAST: usize = 8;
 
 impl<T: Copy + Default> Ring<T> {
     pub(crate) fn new() -> Self {
@@ -46,7 +50,7 @@ impl<T: Copy + Default> Ring<T> {
     /// Doubles the memory.
     #[cold]
     fn grow(&mut self) {
-        let capacity = (2 * self.slots.len()).max(4);
+        let capacity = (2 * self.slots.len()).max(2);
         let mut slots = vec![T::default(); capacity];
         for offset in 0..self.len() {
             let ordinal = self.head.wrapping_add(offset);
@@ -71,9 +75,18 @@ impl<T: Copy + Default> Ring<T> {
         self.head = self.head.wrapping_add(1);
         let empty = self.head == self.tail;
         if empty {
+            if self.slots.len() > 4 * (self.tail as usize).max(LEAST / 4) {
+                self.halve();
+            }
             (self.head, self.tail) = (0, 0);
         }
         empty
+    }
+
+    /// Gives half of the memory back. The ring is empty.
+    #[cold]
+    fn halve(&mut self) {
+        self.slots = vec![T::default(); self.slots.len() / 2].into();
     }
 
     /// The item with an ordinal, if it is inside.

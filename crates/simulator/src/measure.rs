@@ -21,7 +21,8 @@ struct Baseline {
     tallies: Vec<Tally>,
     goodput: Vec<u64>,
     taken: Vec<u64>,
-    heard: Vec<Option<Heard>>,
+    /// Of the coded paths, in order.
+    coded: Vec<(Heard, Verdicts)>,
 }
 
 /// What a path's sender had done.
@@ -33,15 +34,13 @@ struct Tally {
     undone: u64,
     probes: u64,
     echoed: u64,
-    verdicts: Verdicts,
 }
 
 impl Tally {
     fn of(report: &PathReport) -> Self {
         let PathReport { retransmits, timeouts, recoveries, marks, undone, probes, echoed, .. } =
             *report;
-        let verdicts = report.verdicts;
-        Tally { retransmits, timeouts, recoveries, marks, undone, probes, echoed, verdicts }
+        Tally { retransmits, timeouts, recoveries, marks, undone, probes, echoed }
     }
 }
 
@@ -85,7 +84,7 @@ impl<'a> Meter<'a> {
             tallies: reports(world).map(|report| Tally::of(&report)).collect(),
             goodput: world.flows.iter().map(|flow| flow.ends.delivered()).collect(),
             taken: received(world, Ends::taken),
-            heard: received(world, Ends::heard),
+            coded: coded(world).map(|(_, heard, verdicts)| (heard, verdicts)).collect(),
         };
     }
 
@@ -133,20 +132,23 @@ impl<'a> Meter<'a> {
     }
 
     /// The results of the run.
-    pub(crate) fn finish(self, seed: u64, world: World, events: Option<Box<Trace>>) -> Outcome {
+    pub(crate) fn finish(self, seed: u64, mut world: World, events: Option<Box<Trace>>) -> Outcome {
         let seconds = world.now.seconds() - self.plan.warmup.seconds();
         let (ways, routes) = self.links.routing(&world.media);
+        let conservation = world.conservation();
+        let links = self.links.results(&world.links, &world.media, seconds);
+        world.forget_links();
         Outcome {
             seed,
             digest: world.totals.digest,
             events: world.totals.events,
             packet_hops: world.totals.hops,
             simulated_s: world.now.seconds(),
-            conservation: world.conservation(),
+            conservation,
             flows: self.flow_results(&world, seconds),
             paths: self.path_results(&world, seconds),
             coding: self.coding_results(&world),
-            links: self.links.results(&world.links, &world.media, seconds),
+            links,
             stations: self.links.stations(&world.media, seconds),
             ways,
             routes,
@@ -215,16 +217,13 @@ impl<'a> Meter<'a> {
     }
 
     fn coding_results(&self, world: &World) -> Vec<CodingResult> {
-        let heard = received(world, Ends::heard);
-        let rows = reports(world).zip(&self.baseline.tallies).enumerate();
-        let rows = rows.filter_map(|(number, (now, then))| {
-            let flow = world.routes[number].flow;
-            let (heard, before) = (heard[number]?, self.baseline.heard[number].unwrap_or_default());
+        let rows = coded(world).zip(&self.baseline.coded);
+        let rows = rows.map(|((number, heard, now), (before, then))| {
+            let flow = world.routes[number as usize].flow;
             let decoded = heard.decoded - before.decoded;
-            let (now, then) = (now.verdicts, then.verdicts);
-            Some(CodingResult {
+            CodingResult {
                 flow,
-                path: number as u32 - world.flows[flow as usize].first_path,
+                path: number - world.flows[flow as usize].first_path,
                 arrived_packets: heard.arrived - before.arrived,
                 innovative_packets: heard.innovative - before.innovative,
                 decoded_segments: decoded,
@@ -233,7 +232,7 @@ impl<'a> Meter<'a> {
                 asked: now.asked - then.asked,
                 noise: now.noise - then.noise,
                 congestion: now.congestion - then.congestion,
-            })
+            }
         });
         rows.collect()
     }
@@ -272,6 +271,16 @@ fn reports(world: &World) -> impl Iterator<Item = PathReport> + '_ {
         (0..flow.ends.paths()).map(|path| flow.ends.report(path)).collect::<Vec<_>>()
     };
     world.flows.iter().flat_map(of_flow)
+}
+
+/// The number of each coded path, what was heard on it, and what control found there.
+fn coded(world: &World) -> impl Iterator<Item = (u32, Heard, Verdicts)> + '_ {
+    world.flows.iter().flat_map(|flow| {
+        (0..flow.ends.paths()).filter_map(|path| {
+            let heard = flow.ends.heard(path)?;
+            Some((flow.first_path + path as u32, heard, flow.ends.report(path).verdicts))
+        })
+    })
 }
 
 /// What each path's receiver says.

@@ -147,6 +147,12 @@ impl World {
         (0..self.media.count()).for_each(|medium| self.schedule_medium(medium));
     }
 
+    /// The run is over: the memory of links and agenda is free for results.
+    pub(crate) fn forget_links(&mut self) {
+        (self.links, self.hops, self.streams) = Default::default();
+        self.agenda = Agenda::new(0);
+    }
+
     /// Runs everything up to and at `end`, or [`BATCH`] events of it; returns whether `end` is
     /// reached.
     pub(crate) fn run_until(&mut self, end: Time) -> bool {
