@@ -83,6 +83,12 @@ def start_of(flows: int) -> float:
     return cpu_seconds(str(PROGRAM), workload, "1", "duration=150 ms", *scaled(flows))
 
 
+def coded(window: int) -> float:
+    """Processor seconds for 20 s of a coded path whose combinations are of so many segments."""
+    setting = f"flow.multipath.path.1.coding.window={window}"
+    return cpu_seconds(str(PROGRAM), str(WORKLOADS / "coded.toml"), "1", setting)
+
+
 def moving(routing: str) -> tuple[float, float]:
     """163 nodes that move, on eight channels: processor seconds and MB for four simulated ones."""
     nodes = ("node.udp.count=160", "flow.udp.count=160", f"medium.air.routing={routing}")
@@ -186,6 +192,8 @@ def main() -> None:
     for routing in ("oracle", "aodv", "olsr"):
         seconds, megabytes = moving(routing)
         print(f"163 nodes that move, {routing}: {seconds:.2f} s of a processor, {megabytes:.0f} MB")
+    narrow, wide = coded(6), coded(255)
+    print(f"coding window 255: {wide:.2f} s of a processor, {wide / narrow:.1f} times window 6")
     program = str(ROOT / ".venv/bin/anabranch")
     print(f"--version: {cpu_seconds(program, '--version'):.3f} s of a processor")
     print(f"--help: {cpu_seconds(program, '--help'):.3f} s of a processor")

@@ -9,8 +9,8 @@ mod tests;
 /// What is known of one segment.
 #[derive(Clone, Debug)]
 enum Slot<S> {
-    /// No row has it as its pivot.
-    Unseen,
+    /// No row has it as its pivot; rows have its coefficients in this column.
+    Unseen(u32),
     /// Seen: it is the pivot of a row that has unseen segments.
     Row(Row<S>),
     /// Its symbol is known; it was delivered.
@@ -22,9 +22,9 @@ enum Slot<S> {
 /// `symbol` is the pivot plus each of `free` times its coefficient.
 #[derive(Clone, Debug)]
 struct Row<S> {
-    /// Unseen segments above the pivot with coefficients that are not 0, in order. Never empty in a
-    /// slot.
-    free: Vec<(u32, u8)>,
+    /// A coefficient for each column, those behind the last one are 0; not all are 0 in a slot.
+    /// Only unseen segments above the pivot have others than 0.
+    free: Vec<u8>,
     symbol: S,
 }
 
@@ -42,6 +42,8 @@ pub struct Decoder<S> {
     /// The number of the first slot.
     offset: u32,
     slots: VecDeque<Slot<S>>,
+    /// Where the path began last: only below it is a slot gone.
+    start: u32,
     /// The first segment that is not decoded.
     undecoded: u32,
     /// The first segment that is not seen.
@@ -50,8 +52,27 @@ pub struct Decoder<S> {
     /// Rows of segments that are seen and not decoded.
     pending: usize,
     limit: u32,
-    /// Coefficients of a packet, from the first unseen segment on; kept for its memory.
+    columns: Columns,
+    /// Coefficients of a packet, one for each column; kept for its memory.
     scratch: Vec<u8>,
+}
+
+/// Each unseen segment has a column of its own. Columns are used again, so that rows are as long as
+/// most segments were unseen at one time, and not as the window of numbers is.
+#[derive(Clone, Debug, Default)]
+struct Columns {
+    count: u32,
+    /// Those that no segment has: they are 0 in every row.
+    spare: Vec<u32>,
+}
+
+impl Columns {
+    fn take(&mut self) -> u32 {
+        self.spare.pop().unwrap_or_else(|| {
+            self.count += 1;
+            self.count - 1
+        })
+    }
 }
 
 impl<S: Symbol> Decoder<S> {
@@ -66,11 +87,13 @@ impl<S: Symbol> Decoder<S> {
         Self {
             offset: 0,
             slots: VecDeque::new(),
+            start: 0,
             undecoded: 0,
             unseen: 0,
             rank: 0,
             pending: 0,
             limit: u32::try_from(limit).unwrap_or(u32::MAX).max(1),
+            columns: Columns::default(),
             scratch: Vec::new(),
         }
     }
@@ -90,20 +113,34 @@ impl<S: Symbol> Decoder<S> {
             return false;
         };
         while self.highest() < end {
-            self.slots.push_back(Slot::Unseen);
+            self.slots.push_back(Slot::Unseen(self.columns.take()));
         }
         self.reduce(what, &mut symbol);
-        // The numbers are asked for last: they would overflow behind the last segment that there
-        // may be.
-        let mut left = self.scratch.iter().copied().zip(self.unseen..).filter(|(c, _)| *c != 0);
-        let Some((leading, pivot)) = left.next() else {
+        let Some((pivot, column)) = self.leading() else {
             return false;
         };
+        let leading = core::mem::take(&mut self.scratch[column as usize]);
         let inverse = field::inverse(leading).unwrap_or(1); // it is not 0
         symbol.scale(inverse);
-        let free = left.map(|(c, number)| (number, field::mul(c, inverse))).collect();
-        self.insert(pivot, Row { free, symbol }, &mut deliver);
+        let length = self.scratch.iter().rposition(|c| *c != 0).map_or(0, |last| last + 1);
+        let mut free = self.scratch[..length].to_vec();
+        field::scale(&mut free, inverse);
+        self.insert((pivot, column), Row { free, symbol }, &mut deliver);
         true
+    }
+
+    /// The first unseen segment with a coefficient in `scratch`, and its column.
+    fn leading(&self) -> Option<(u32, u32)> {
+        if self.scratch.iter().all(|c| *c == 0) {
+            return None;
+        }
+        let slots = self.slots.range((self.unseen - self.offset) as usize..);
+        // The numbers are asked for last: they would overflow behind the last segment that there
+        // may be.
+        slots.zip(self.unseen..).find_map(|(slot, number)| match slot {
+            Slot::Unseen(column) if self.scratch[*column as usize] != 0 => Some((number, *column)),
+            _ => None,
+        })
     }
 
     /// The first segment that is not seen: what is acknowledged.
@@ -139,17 +176,22 @@ impl<S: Symbol> Decoder<S> {
     pub fn start_at(&mut self, number: u32) {
         if number > self.highest() {
             self.slots.clear();
+            self.columns = Columns::default();
             (self.offset, self.rank, self.pending) = (number, number, 0);
         }
         let below = number.saturating_sub(self.offset) as usize;
         for slot in self.slots.iter_mut().take(below) {
             match slot {
-                Slot::Unseen => self.rank += 1,
+                Slot::Unseen(column) => {
+                    self.columns.spare.push(*column); // rows above have nothing below their pivot
+                    self.rank += 1;
+                }
                 Slot::Row(_) => self.pending -= 1,
                 Slot::Decoded(_) | Slot::Gone => continue,
             }
             *slot = Slot::Gone;
         }
+        self.start = self.start.max(number);
         self.unseen = self.unseen.max(number);
         self.undecoded = self.undecoded.max(number);
         self.advance();
@@ -161,43 +203,45 @@ impl<S: Symbol> Decoder<S> {
             return false;
         };
         let room = self.undecoded.saturating_add(self.limit);
-        let named = self.slots.iter().skip(first as usize).take((end - base) as usize);
-        end <= room && !named.into_iter().any(|slot| matches!(slot, Slot::Gone))
+        let old = end.min(self.start).saturating_sub(base); // most packets name none
+        let mut old = self.slots.iter().skip(first as usize).take(old as usize);
+        end <= room && !old.any(|slot| matches!(slot, Slot::Gone))
     }
 
     /// Takes what is known out of a packet: unseen segments are left, their coefficients in
     /// `scratch`.
     fn reduce(&mut self, what: Combination, symbol: &mut S) {
-        let unseen = self.unseen;
         self.scratch.clear();
-        self.scratch.resize((self.highest() - unseen) as usize, 0);
+        self.scratch.resize(self.columns.count as usize, 0);
+        let scratch = &mut self.scratch;
         let named = self.slots.range((what.base - self.offset) as usize..);
-        for ((c, slot), number) in what.coefficients().zip(named.clone()).zip(what.base..) {
-            match slot {
-                Slot::Unseen => self.scratch[(number - unseen) as usize] ^= c,
-                Slot::Row(row) => {
-                    for (free, factor) in &row.free {
-                        self.scratch[(free - unseen) as usize] ^= field::mul(c, *factor);
-                    }
-                }
-                Slot::Decoded(_) | Slot::Gone => {}
-            }
-        }
         let known = what.coefficients().zip(named).filter_map(|(c, slot)| match slot {
-            Slot::Decoded(symbol) | Slot::Row(Row { symbol, .. }) => Some((c, symbol)),
-            Slot::Unseen | Slot::Gone => None, // what is gone is not admitted
+            Slot::Unseen(column) => {
+                scratch[*column as usize] ^= c;
+                None
+            }
+            Slot::Row(row) => {
+                field::add_scaled(scratch, c, &row.free);
+                Some((c, &row.symbol))
+            }
+            Slot::Decoded(symbol) => Some((c, symbol)),
+            Slot::Gone => None, // it is not admitted
         });
         symbol.add_combination(known);
     }
 
     /// A new row. No other one has its pivot from now on, and those below it may have nothing free
     /// any more.
-    fn insert(&mut self, pivot: u32, new: Row<S>, deliver: &mut impl FnMut(u32, S)) {
+    fn insert(
+        &mut self,
+        (pivot, column): (u32, u32),
+        new: Row<S>,
+        deliver: &mut impl FnMut(u32, S),
+    ) {
         let rows = (self.undecoded - self.offset) as usize..(pivot - self.offset) as usize;
         for (slot, number) in self.slots.range_mut(rows).zip(self.undecoded..) {
             let Slot::Row(row) = slot else { continue };
-            row.eliminate(pivot, &new);
-            if row.free.is_empty() {
+            if row.eliminate(column as usize, &new) {
                 let symbol = core::mem::replace(&mut row.symbol, S::zero());
                 deliver(number, symbol.clone());
                 *slot = Slot::Decoded(symbol);
@@ -211,6 +255,7 @@ impl<S: Symbol> Decoder<S> {
             self.pending += 1;
             Slot::Row(new)
         };
+        self.columns.spare.push(column);
         self.rank += 1;
         self.advance();
     }
@@ -218,7 +263,7 @@ impl<S: Symbol> Decoder<S> {
     /// Moves the marks up to where they belong, and forgets symbols that no useful packet names.
     fn advance(&mut self) {
         let from = |number: u32| self.slots.range((number - self.offset) as usize..);
-        let seen = from(self.unseen).take_while(|slot| !matches!(slot, Slot::Unseen)).count();
+        let seen = from(self.unseen).take_while(|slot| !matches!(slot, Slot::Unseen(_))).count();
         let known = |slot: &&Slot<S>| matches!(slot, Slot::Decoded(_) | Slot::Gone);
         let decoded = from(self.undecoded).take_while(known).count();
         self.unseen += seen as u32;
@@ -230,37 +275,15 @@ impl<S: Symbol> Decoder<S> {
 }
 
 impl<S: Symbol> Row<S> {
-    /// Takes `pivot`, the pivot of `other`, out of what is free.
-    fn eliminate(&mut self, pivot: u32, other: &Self) {
-        let Ok(at) = self.free.binary_search_by_key(&pivot, |(number, _)| *number) else {
-            return;
-        };
-        let (_, factor) = self.free.remove(at);
-        self.symbol.add_scaled(factor, &other.symbol);
-        let scaled = other.free.iter().map(|(number, c)| (*number, field::mul(factor, *c)));
-        self.free = sum(&self.free, scaled);
-    }
-}
-
-/// The sum of two sparse vectors whose entries are in order of their numbers.
-fn sum(one: &[(u32, u8)], other: impl Iterator<Item = (u32, u8)>) -> Vec<(u32, u8)> {
-    let mut sum = Vec::with_capacity(one.len() + other.size_hint().0);
-    let mut rest = one;
-    for (number, c) in other {
-        let before = rest.partition_point(|(own, _)| *own < number);
-        sum.extend_from_slice(&rest[..before]);
-        rest = &rest[before..];
-        let c = match rest.split_first() {
-            Some(((own, factor), behind)) if *own == number => {
-                rest = behind;
-                c ^ factor
-            }
-            _ => c,
-        };
-        if c != 0 {
-            sum.push((number, c));
+    /// Takes the pivot of `other`, which has `column`, out of what is free. Returns whether nothing
+    /// is free any more.
+    fn eliminate(&mut self, column: usize, other: &Self) -> bool {
+        let factor = self.free.get_mut(column).map_or(0, core::mem::take);
+        if factor == 0 {
+            return false;
         }
+        self.symbol.add_scaled(factor, &other.symbol);
+        self.free.add_scaled(factor, &other.free);
+        self.free.iter().all(|c| *c == 0)
     }
-    sum.extend_from_slice(rest);
-    sum
 }

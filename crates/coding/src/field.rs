@@ -18,10 +18,16 @@ const BLOCK: usize = 128;
 /// Terms that are summed at once.
 pub(crate) const GROUP: usize = 32;
 
-/// Powers of 2, twice around, so that a sum of two logarithms needs no modulus.
-const EXP: [u8; 510] = exponentials();
-/// Logarithms to the base 2; that of 0 is not used.
-const LOG: [u8; 256] = logarithms();
+/// Bytes that are multiplied one by one, as too few to be worth the preparation.
+const FEW: usize = 16;
+
+/// Powers of 2, twice around, so that a sum of two logarithms needs no modulus; then zeros, for
+/// sums with the logarithm of 0.
+const EXP: [u8; 1024] = exponentials();
+/// Logarithms to the base 2; that of 0 is greater than a sum of two others.
+const LOG: [u16; 256] = logarithms();
+/// The logarithm of 0.
+const LOG_ZERO: u16 = 510;
 
 /// Twice `a`; without a branch, so that it is done for many bytes at once.
 #[inline(always)]
@@ -29,21 +35,22 @@ const fn double(a: u8) -> u8 {
     (a << 1) ^ ((a as i8 >> 7) as u8 & REDUCE)
 }
 
-const fn exponentials() -> [u8; 510] {
-    let mut table = [1; 510];
+const fn exponentials() -> [u8; 1024] {
+    let mut table = [0; 1024];
+    table[0] = 1;
     let mut i = 1;
-    while i < 510 {
+    while i < LOG_ZERO as usize {
         table[i] = double(table[i - 1]);
         i += 1;
     }
     table
 }
 
-const fn logarithms() -> [u8; 256] {
-    let mut table = [0; 256];
+const fn logarithms() -> [u16; 256] {
+    let mut table = [LOG_ZERO; 256];
     let mut i = 0;
     while i < 255 {
-        table[EXP[i] as usize] = i as u8;
+        table[EXP[i] as usize] = i as u16;
         i += 1;
     }
     table
@@ -51,10 +58,7 @@ const fn logarithms() -> [u8; 256] {
 
 /// The product.
 pub fn mul(a: u8, b: u8) -> u8 {
-    if a == 0 || b == 0 {
-        return 0;
-    }
-    EXP[usize::from(LOG[usize::from(a)]) + usize::from(LOG[usize::from(b)])]
+    EXP[usize::from(LOG[usize::from(a)] + LOG[usize::from(b)]) % EXP.len()]
 }
 
 /// What `a` times gives 1; `None` for 0.
@@ -66,12 +70,43 @@ pub fn inverse(a: u8) -> Option<u8> {
 pub fn add_scaled(into: &mut [u8], c: u8, from: &[u8]) {
     match c {
         0 => {}
-        1 => into.iter_mut().zip(from).for_each(|(to, byte)| *to ^= byte),
+        1 => add(into, from),
+        _ if from.len() < FEW => {
+            into.iter_mut().zip(from).for_each(|(to, byte)| *to ^= mul(c, *byte));
+        }
         _ => {
             let products = products(c);
             into.iter_mut().zip(from).for_each(|(to, byte)| *to ^= times(&products, *byte));
         }
     }
+}
+
+fn add(into: &mut [u8], from: &[u8]) {
+    into.iter_mut().zip(from).for_each(|(to, byte)| *to ^= byte);
+}
+
+/// Adds a coefficient times `N` bytes for each of `terms`; made for few bytes and many terms.
+///
+/// Terms whose coefficients have the same upper or the same lower half are added up first
+/// (Pippenger's buckets). Then come, as in [`add_combination`], those with bit 7, and so on.
+pub fn add_short_combination<'a, const N: usize>(
+    into: &mut [u8; N],
+    terms: impl Iterator<Item = (u8, &'a [u8; N])>,
+) {
+    let mut upper_and_lower = [[[0; N]; 16]; 2];
+    for (c, from) in terms {
+        add(&mut upper_and_lower[0][usize::from(c >> 4)], from);
+        add(&mut upper_and_lower[1][usize::from(c & 15)], from);
+    }
+    let mut sum = [0; N];
+    for half in &upper_and_lower {
+        for bit in [8, 4, 2, 1] {
+            sum.iter_mut().for_each(|byte| *byte = double(*byte));
+            let with = half.iter().enumerate().filter(|(value, _)| value & bit != 0);
+            with.for_each(|(_, bucket)| add(&mut sum, bucket));
+        }
+    }
+    add(into, &sum);
 }
 
 /// Adds a coefficient times bytes for each of `terms`: what [`add_scaled`] does one by one, several
@@ -234,6 +269,19 @@ mod tests {
             let mut other = one.clone();
             terms.iter().for_each(|(c, from)| add_scaled(&mut one, *c, from));
             add_combination(&mut other, &terms);
+            assert_eq!(one, other);
+        }
+    }
+
+    #[test]
+    fn a_combination_of_few_bytes_is_the_sum_of_its_terms() {
+        let terms: Vec<(u8, [u8; 12])> =
+            (0..=255).map(|c| (c, core::array::from_fn(|i| (i * 37) as u8 ^ mul(c, 11)))).collect();
+        for count in [0, 1, 5, 90, 256] {
+            let mut one = [7; 12];
+            let mut other = one;
+            terms[..count].iter().for_each(|(c, from)| add_scaled(&mut one, *c, from));
+            add_short_combination(&mut other, terms[..count].iter().map(|(c, from)| (*c, from)));
             assert_eq!(one, other);
         }
     }

@@ -33,6 +33,10 @@ impl<const N: usize> Symbol for [u8; N] {
     fn scale(&mut self, c: u8) {
         field::scale(self, c);
     }
+
+    fn add_combination<'a>(&mut self, terms: impl Iterator<Item = (u8, &'a Self)>) {
+        field::add_short_combination(self, terms);
+    }
 }
 
 /// A shorter one counts as filled up with zeros, so what is decoded may have more of them at its

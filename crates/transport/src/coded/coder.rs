@@ -162,8 +162,9 @@ impl Coder {
     }
 
     fn covered(&self, first: u32, count: u8) -> impl Iterator<Item = &Segment> + Clone {
-        let skip = first.wrapping_sub(self.base) as usize;
-        self.segments.iter().skip(skip).take(usize::from(count))
+        let from = (first.wrapping_sub(self.base) as usize).min(self.segments.len());
+        let end = (from + usize::from(count)).min(self.segments.len());
+        self.segments.range(from..end)
     }
 
     /// The data that a combination, which has just been polled, is made of.
