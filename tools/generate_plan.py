@@ -26,10 +26,9 @@ their places in the lists of the plan. A field that is a Python keyword has an u
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from .records import Record, renamed
+from .records import Record, record, renamed
 '''
 
 PLAIN = {"string": "str", "boolean": "bool", "number": "float", "integer": "int"}
@@ -119,7 +118,7 @@ class Module:
     def record(self, name: str, schema: Schema, fields: Schema) -> str:
         """A frozen dataclass."""
         short = ", repr=False" if name == "Plan" else ""  # `Record` has a form without its lists
-        lines = [f"@dataclass(frozen=True{short}, kw_only=True)", f"class {name}(Record):"]
+        lines = [f"@record(frozen=True{short})", f"class {name}(Record):"]
         lines += [*quoted(schema.get("description", f"The {name.lower()}.")), ""]
         for key, value in fields.items():
             name = f"{key}_" if keyword.iskeyword(key) else key

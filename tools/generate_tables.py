@@ -26,9 +26,7 @@ has an underscore behind it. What each world has of them is in docs/reference/me
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from .records import Flags, Indices, Numbers, Table, Words, column
+from .records import Flags, Indices, Numbers, Table, Words, column, record
 '''
 
 TYPES = {
@@ -59,7 +57,7 @@ def main() -> int:
 
 def lines(name: str, place: str, about: str, columns: list[list[str]]) -> Iterator[str]:
     """A class for a table, and behind it where in a result the table is."""
-    yield from ("", "", "@dataclass(eq=False, repr=False, kw_only=True)", f"class {name}(Table):")
+    yield from ("", "", "@record(eq=False, repr=False)", f"class {name}(Table):")
     yield from quoted(" ".join(about.split()))
     yield ""
     yield f'    PLACE = "{place}"'

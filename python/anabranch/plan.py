@@ -6,13 +6,12 @@ their places in the lists of the plan. A field that is a Python keyword has an u
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from .records import Record, renamed
+from .records import Record, record, renamed
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Opportunities(Record):
     """The opportunities of a link of a plan."""
 
@@ -22,7 +21,7 @@ class Opportunities(Record):
     """Where in them the run begins."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class DropTail(Record):
     """Drop-tail; with both limits, the first that is reached counts."""
 
@@ -36,7 +35,7 @@ class DropTail(Record):
 Spacing: TypeAlias = Literal["independent", "count"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Red(Record):
     """RED (Floyd and Jacobson 1993)."""
 
@@ -59,7 +58,7 @@ class Red(Record):
     """Packets that fit at all."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Pie(Record):
     """PIE (RFC 8033), with the parameters that it recommends."""
 
@@ -80,7 +79,7 @@ class Pie(Record):
     """Packets that fit at all."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Random(Record):
     """Drops with one probability while at least `threshold` packets wait (htsim's
     RandomQueue)."""
@@ -94,7 +93,7 @@ class Random(Record):
     """Packets that fit at all."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Codel(Record):
     """CoDel (RFC 8289), with the parameters that it recommends."""
 
@@ -109,7 +108,7 @@ class Codel(Record):
     """Packets that fit at all."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class FqCodel(Record):
     """FQ-CoDel (RFC 8290), with the parameters that it recommends. Each path of each user is a
     flow."""
@@ -129,7 +128,7 @@ class FqCodel(Record):
     """Packets that fit at all."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Priority(Record):
     """Packets of paths with `lower_effort` are sent only while no other packet waits."""
 
@@ -144,7 +143,7 @@ Queue: TypeAlias = DropTail | Red | Pie | Random | Codel | FqCodel | Priority
 LossPlace: TypeAlias = Literal["before", "after"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class GilbertElliott(Record):
     """A chain of two states with loss in each (Gilbert and Elliott)."""
 
@@ -158,7 +157,7 @@ class GilbertElliott(Record):
     """Loss in the bad state."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Attachment(Record):
     """Where a link is on a shared medium. With routing an end may be any of several stations."""
 
@@ -170,7 +169,7 @@ class Attachment(Record):
     """Indices of the receiving stations in it."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class LinkChange(Record):
     """A change of a link at a time; what is left out stays."""
 
@@ -186,7 +185,7 @@ class LinkChange(Record):
     """Whether the link carries anything."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Link(Record):
     """A link of a plan."""
 
@@ -232,7 +231,7 @@ RateControl: TypeAlias = Literal["fixed", "arf", "ideal"]
 AfterCollision: TypeAlias = Literal["eifs", "difs"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Radio(Record):
     """Propagation and noise."""
 
@@ -251,7 +250,7 @@ class Radio(Record):
 Routing: TypeAlias = Literal["oracle", "association", "aodv", "olsr"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Station(Record):
     """A station of a plan."""
 
@@ -275,7 +274,7 @@ class Station(Record):
     """Mean time between bursts of noise."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Wifi(Record):
     """A channel of IEEE 802.11."""
 
@@ -310,7 +309,7 @@ class Wifi(Record):
     """Its stations, in the order in which links name them."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Bus(Record):
     """A bus of a plan."""
 
@@ -328,7 +327,7 @@ class Bus(Record):
 CellScheduler: TypeAlias = Literal["proportional-fair", "round-robin", "max-rate"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class CellUser(Record):
     """A user of a cell of a plan."""
 
@@ -340,7 +339,7 @@ class CellUser(Record):
     """Time after which little is left of how it was."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Cell(Record):
     """A cell of a plan; its first station is the base."""
 
@@ -368,7 +367,7 @@ class Cell(Record):
 Medium: TypeAlias = Wifi | Bus | Cell
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Area(Record):
     """The ground of a plan, in metres."""
 
@@ -380,7 +379,7 @@ class Area(Record):
     """How often the places of moving nodes are updated."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class At(Record):
     """It stands."""
 
@@ -389,14 +388,14 @@ class At(Record):
     """Where, in metres."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Scattered(Record):
     """It stands at a random place."""
 
     kind: Literal["scattered"] = "scattered"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Waypoint(Record):
     """Random waypoint."""
 
@@ -411,7 +410,7 @@ class Waypoint(Record):
     falls for a while."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Highway(Record):
     """A car of a platoon, with its lane."""
 
@@ -430,7 +429,7 @@ class Highway(Record):
     """The lane, in metres to the north; by default the middle of the area."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Move(Record):
     """From where the node is at the time it moves straight to a place, and stops there. A
     later move interrupts it, of two at one time the second one counts, and a speed of zero
@@ -444,7 +443,7 @@ class Move(Record):
     """How fast, in m/s; 0 or more."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Trace(Record):
     """From a place, at times, to places, at speeds in m/s."""
 
@@ -458,7 +457,7 @@ class Trace(Record):
 Moves: TypeAlias = At | Scattered | Waypoint | Highway | Trace
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Node(Record):
     """A node of a plan."""
 
@@ -472,14 +471,14 @@ class Node(Record):
     """Where it is and goes."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Exponential(Record):
     """Exponentially."""
 
     kind: Literal["exponential"] = "exponential"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Pareto(Record):
     """By Pareto's law."""
 
@@ -488,7 +487,7 @@ class Pareto(Record):
     """Its shape."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Lognormal(Record):
     """Lognormally."""
 
@@ -500,7 +499,7 @@ class Lognormal(Record):
 Sizes: TypeAlias = Exponential | Pareto | Lognormal
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Pauses(Record):
     """An application that writes and pauses in turn, beginning with writing."""
 
@@ -518,7 +517,7 @@ Protocol: TypeAlias = Literal["tcp", "udp"]
 Definition: TypeAlias = Literal["lenient", "stringent"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Fair(Record):
     """A demand that an ensemble, all paths of one connection, is TCP-fair (Tse 2006, §1.3)."""
 
@@ -529,7 +528,7 @@ class Fair(Record):
     bound in the stringent one."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Coding(Record):
     """Network coding of a path (Sundararajan et al. 2011; Xue et al. 2017)."""
 
@@ -542,7 +541,7 @@ class Coding(Record):
     path: 1/(1 − p) + 0.03, and no more than this. Without it, it stays."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Path(Record):
     """A path of a class."""
 
@@ -572,7 +571,7 @@ Idle: TypeAlias = Literal["keep", "restart", "decay"]
 RtoFloor: TypeAlias = Literal["variance", "total"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class MinRtt(Record):
     """The path of the smallest smoothed round-trip time with window space. Of equal ones the
     first."""
@@ -580,21 +579,21 @@ class MinRtt(Record):
     kind: Literal["min-rtt"] = "min-rtt"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class RoundRobin(Record):
     """Each path with window space in turn, a segment each."""
 
     kind: Literal["round-robin"] = "round-robin"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Redundant(Record):
     """As min-rtt, and every other path sends the same data too."""
 
     kind: Literal["redundant"] = "redundant"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Weighted(Record):
     """Paths with window space in turn, each for as many segments as its weight."""
 
@@ -603,7 +602,7 @@ class Weighted(Record):
     """The weights of the paths in their order; further paths have weight 1."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Blest(Record):
     """As min-rtt, but it waits for the fastest path if a slower one would block the send
     window."""
@@ -611,14 +610,14 @@ class Blest(Record):
     kind: Literal["blest"] = "blest"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Ecf(Record):
     """As min-rtt, but it waits for the fastest path if a slower one would be through later."""
 
     kind: Literal["ecf"] = "ecf"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Linux(Record):
     """The scheduler of Linux: the path whose queued data would be done soonest."""
 
@@ -631,7 +630,7 @@ class Linux(Record):
 Scheduler: TypeAlias = MinRtt | RoundRobin | Redundant | Weighted | Blest | Ecf | Linux
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Class(Record):
     """A group of identical flows."""
 
@@ -742,7 +741,7 @@ class Class(Record):
     """Which path carries the next data."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class Choice(Record):
     """A parameter that the source leaves open."""
 
@@ -754,7 +753,7 @@ class Choice(Record):
     """The reason."""
 
 
-@dataclass(frozen=True, repr=False, kw_only=True)
+@record(frozen=True, repr=False)
 class Plan(Record):
     """A validated scenario. Links and paths are indices; classes stand for `count` identical
     users. It is written in SI units, which stand in the names."""

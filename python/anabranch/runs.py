@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
-from .records import Numbers, Partial, Record, Table, part
+from .records import Numbers, Partial, Record, Table, part, record
 from .tables import (
     Classes,
     Coding,
@@ -28,7 +27,7 @@ from .tables import (
 )
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class Series(Table):
     """Samples over time; the kernel has no `internals`, no `flows` and no `nodes`."""
 
@@ -42,14 +41,14 @@ class Series(Table):
     nodes: NodeSeries = part()
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class NodeSeries(Places):
     """Where nodes are, and what went over media since the sample before."""
 
     hops: Hops
 
 
-@dataclass(kw_only=True)
+@record()
 class Conservation(Record):
     """What became of packets since the start: sent + copied = delivered + dropped + in flight."""
 
@@ -60,7 +59,7 @@ class Conservation(Record):
     in_flight: int
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class Run(Partial):
     """What one replication gave.
 
@@ -107,7 +106,7 @@ class Run(Partial):
         return content
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class JudgedLink(Record):
     """What a flow takes of one bottleneck, and what one TCP would."""
 
@@ -119,7 +118,7 @@ class JudgedLink(Record):
     """By what fraction of the link a TCP is exceeded; negative if it is not."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class OtherReading(Record):
     """The two definitions where only capacity that flows leave because they are limited elsewhere
     counts as spare."""
@@ -130,7 +129,7 @@ class OtherReading(Record):
     excess: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True)
 class JudgedFlow(Record):
     """Whether a flow is as fair as its scenario demands, with the figures that decide."""
 
@@ -156,7 +155,7 @@ class JudgedFlow(Record):
     """The same by the other reading."""
 
 
-@dataclass(kw_only=True)
+@record()
 class PacketBalance(Record):
     """What became of the emulator's packets: read + copied = written + dropped + in flight."""
 
@@ -167,7 +166,7 @@ class PacketBalance(Record):
     in_flight: int
 
 
-@dataclass(kw_only=True)
+@record()
 class LinkErrors(Record):
     """The largest errors of emulated links: of a delay, and of a rate as a part of it; NaN of
     nothing.
@@ -177,7 +176,7 @@ class LinkErrors(Record):
     rate_error: float
 
 
-@dataclass(repr=False, kw_only=True)
+@record(repr=False)
 class EmulatorReport(Partial):
     """The emulator's own error and cost."""
 
@@ -208,7 +207,7 @@ class EmulatorReport(Partial):
     calibration: LinkErrors = part()
 
 
-@dataclass(kw_only=True)
+@record()
 class KernelReport(Record):
     """What the kernel counted during a run."""
 
@@ -220,7 +219,7 @@ class KernelReport(Record):
     """Counters of the kernel's TCP and MPTCP that grew, over all namespaces."""
 
 
-@dataclass(kw_only=True)
+@record()
 class TestbedReport(Record):
     """What senders, receivers and sampling took."""
 
@@ -228,7 +227,7 @@ class TestbedReport(Record):
     sample_interval_s: float
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class EmulatedSeries(Table):
     """Samples over time of the emulator."""
 
@@ -238,7 +237,7 @@ class EmulatedSeries(Table):
     stations: StationSeries
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class Emulated(Partial):
     """What the emulator measured of a run."""
 

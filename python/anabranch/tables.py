@@ -6,12 +6,10 @@ has an underscore behind it. What each world has of them is in docs/reference/me
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from .records import Flags, Indices, Numbers, Table, Words, column
+from .records import Flags, Indices, Numbers, Table, Words, column, record
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class Flows(Table):
     """One row for each connection."""
 
@@ -54,7 +52,7 @@ class Flows(Table):
     )
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class Paths(Table):
     """One row for each path of each connection."""
 
@@ -158,7 +156,7 @@ class Paths(Table):
     )
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class Coding(Table):
     """One row for each coded path."""
 
@@ -201,7 +199,7 @@ class Coding(Table):
     )
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class Links(Table):
     """One row for each link of the plan; private copies of a link are summed."""
 
@@ -260,7 +258,7 @@ class Links(Table):
     )
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class Stations(Table):
     """One row for each station of each medium."""
 
@@ -315,7 +313,7 @@ class Stations(Table):
     )
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class Ways(Table):
     """One row for each link over a medium where places matter or with routing, and each of its
     users."""
@@ -347,7 +345,7 @@ class Ways(Table):
     )
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class Routes(Table):
     """One row for each route that packets of a way took."""
 
@@ -374,7 +372,7 @@ class Routes(Table):
     )
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class Classes(Table):
     """One row for each class of users."""
 
@@ -433,7 +431,7 @@ class Classes(Table):
     )
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class EventsLog(Table):
     """One row for each event."""
 
@@ -460,7 +458,7 @@ class EventsLog(Table):
     )
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class PathSeries(Table):
     """One row for each sample, one column for each path."""
 
@@ -495,7 +493,7 @@ class PathSeries(Table):
     )
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class Internals(Table):
     """One row for each quantity that a controller has of a path."""
 
@@ -514,7 +512,7 @@ class Internals(Table):
     )
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class FlowSeries(Table):
     """One row for each sample, one column for each connection."""
 
@@ -525,7 +523,7 @@ class FlowSeries(Table):
     )
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class LinkSeries(Table):
     """One row for each sample, one column for each link."""
 
@@ -540,7 +538,7 @@ class LinkSeries(Table):
     )
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class StationSeries(Table):
     """One row for each sample, one column for each station, medium by medium."""
 
@@ -563,7 +561,7 @@ class StationSeries(Table):
     )
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class Places(Table):
     """One row for each sample, one column for each node of the plan."""
 
@@ -578,7 +576,7 @@ class Places(Table):
     )
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class Hops(Table):
     """What went over media since the sample before: one row for each pair of stations that was
     used."""
@@ -610,7 +608,7 @@ class Hops(Table):
     )
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class EmulatedPaths(Table):
     """The emulator on paths: one row for each path of each user."""
 
@@ -641,7 +639,7 @@ class EmulatedPaths(Table):
     )
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class EmulatedPathSeries(Table):
     """The emulator on paths: one row for each sample, one column for each path."""
 
@@ -652,7 +650,7 @@ class EmulatedPathSeries(Table):
     )
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class CapturedFlows(Table):
     """One row for each connection of a capture."""
 
@@ -696,7 +694,7 @@ class CapturedFlows(Table):
     )
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class CapturedPaths(Table):
     """One row for each subflow of a capture."""
 
@@ -764,7 +762,7 @@ class CapturedPaths(Table):
     )
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@record(eq=False, repr=False)
 class CapturedBins(Table):
     """Bins over time, one column for each subflow of a capture."""
 

@@ -5,6 +5,8 @@ Exit status: 0 done, 1 a check did not hold, 2 the input was wrong, 130 interrup
 
 from __future__ import annotations
 
+import gc
+import os
 import sys
 
 INTERRUPTED = 130
@@ -13,6 +15,10 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Runs a command; what a user can cause is one clear message, never a traceback."""
+    # NumPy's linear algebra starts a thread for each core at once, which takes longer than a short
+    # run, and the matrices here are small.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    gc.set_threshold(100_000, 10, 10)  # modules make many objects and hardly any garbage
     status = _status()
     try:
         from . import streams
@@ -34,8 +40,9 @@ def _status() -> int | str | None:
         if sys.argv[1:] == ["--version"]:
             print_version()  # before all that only commands need
             return 0
-        from .application import app  # takes long enough to be interrupted
+        from .application import app, keep_only  # takes long enough to be interrupted
 
+        keep_only(sys.argv[1:2])
         app(prog_name="anabranch")
     except SystemExit as ended:
         return ended.code

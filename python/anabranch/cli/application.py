@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.models import CommandInfo
 
 from . import print_version
 from .arguments import (
@@ -48,6 +49,22 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(linux_app, name="linux")
+
+
+def keep_only(words: list[str]) -> None:
+    """Forgets all commands but the one that `words` begin with, if they begin with one: to build
+    the options of all takes longer than a short run.
+    """
+    commands = [one for one in app.registered_commands if called(one) in words]
+    groups = [one for one in app.registered_groups if one.name in words]
+    if commands or groups:
+        app.registered_commands, app.registered_groups = commands, groups
+
+
+def called(command: CommandInfo) -> str:
+    """The name of a command."""
+    function = command.callback.__name__ if command.callback else ""
+    return command.name or function.replace("_", "-")
 
 
 @app.callback(invoke_without_command=True)

@@ -16,7 +16,7 @@ from ..scenario import Scenario, load
 from ..seeds import Seeds, checked_seeds
 from ..statistics import Interval, interval
 from .ensemble import Fairness
-from .reference import Reference, reference, tcp_fairness, twins, ways
+from .references import Reference, reference, tcp_fairness, twins, ways
 
 ENSEMBLE = "ensemble"
 """Name of the flow that is audited."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...fairness import Reference, do_no_harm, p1, p2, tcp_fairness
-from ...fairness.reference import limits
+from ...fairness.references import limits
 from ...report import Section, Table
 from ...result import Result
 from ...statistics import Interval, interval, ratio_of_means

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...fairness import Fairness, Spare, ensemble_fairness
-from ...fairness.reference import limits
+from ...fairness.references import limits
 from ...statistics import Interval, Verdict, interval, judge, paired, worst
 from ..findings import Check, holds
 from ..laboratory import Laboratory

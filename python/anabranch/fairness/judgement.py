@@ -14,7 +14,7 @@ from ..runs import JudgedFlow, JudgedLink, OtherReading
 from ..scenario import Scenario, load
 from ..seeds import Seeds, checked_seeds
 from .ensemble import Fairness
-from .reference import Runs, reference, tcp_fairness, twins
+from .references import Runs, reference, tcp_fairness, twins
 
 
 @dataclass(frozen=True)
