@@ -146,8 +146,10 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
             true if L::TERMS => {
                 let terms = self.windows.iter().map(|kept| kept.terms);
                 let growth = self.law.growth_of(me, &self.views, terms);
-                let same = growth.to_bits() == self.law.growth(me, &self.views).to_bits();
-                debug_assert!(same, "stale terms");
+                debug_assert!(
+                    growth.to_bits() == self.law.growth(me, &self.views).to_bits(),
+                    "stale terms"
+                );
                 growth
             }
             true => self.law.growth(me, &self.views),
