@@ -94,6 +94,7 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     let (moving, now) = (BTreeMap::new(), Time::ZERO);
     let mut pair = Pair { sender, receiver, moving, now, count: 0 };
     pair.send(bytes);
+    pair.look_too_early();
     while pair.receiver.delivered() < TRANSFER || pair.sender.completed().is_none() {
         assert!(
             pair.step(bytes),
@@ -138,8 +139,8 @@ impl Pair {
         }
     }
 
-    /// A timer that is looked at too early brings nothing forth, if the sender was asked at this
-    /// moment already: BLEST waits for what time alone can end.
+    /// A timer that is looked at too early brings nothing forth. The sender was polled at this moment:
+    /// if it was not, BLEST may send now what it did not send earlier.
     fn look_too_early(&mut self) {
         if self.sender.next_deadline() > self.now {
             self.sender.on_deadline(self.now);

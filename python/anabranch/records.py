@@ -85,6 +85,7 @@ def record(
         if eq:
             made.__eq__ = equal
             made.__hash__ = hashed if frozen else None
+        made.__dataclass_params__.frozen = frozen  # what `dataclasses` asks of the base of a class
         if frozen:
             made.__setattr__ = made.__delattr__ = refuse
         return cls

@@ -33,8 +33,9 @@ struct Row<S> {
 /// Segments are delivered as soon as they are determined, which need not be in the order of their
 /// numbers: only the segments that one packet decodes are in order. The caller reorders them.
 ///
-/// Memory: at most `limit + MAX_WINDOW` slots, whatever arrives, and a row of at most `limit`
-/// coefficients in each that is not decoded. Decoded symbols stay for `MAX_WINDOW` numbers below
+/// Memory: at most `limit + MAX_WINDOW` slots, whatever arrives, and a row of at most `limit` bytes,
+/// one for each unseen segment, in each that is not decoded: a quarter of `limit`² when half are
+/// seen. Decoded symbols stay for `MAX_WINDOW` numbers below
 /// the first one that is not decoded: what names an older segment names decoded ones alone and says
 /// nothing new.
 #[derive(Clone, Debug)]
@@ -268,6 +269,11 @@ impl<S: Symbol> Decoder<S> {
         let decoded = from(self.undecoded).take_while(known).count();
         self.unseen += seen as u32;
         self.undecoded += decoded as u32;
+        if self.unseen == self.highest() {
+            // No row is left that could have coefficients: after a wide gap rows are short again.
+            self.columns.count = 0;
+            self.columns.spare.clear();
+        }
         let old = (self.undecoded - self.offset).saturating_sub(MAX_WINDOW as u32);
         self.slots.drain(..old as usize);
         self.offset += old;

@@ -21,6 +21,9 @@ pub(crate) const GROUP: usize = 32;
 /// Bytes that are multiplied one by one, as too few to be worth the preparation.
 const FEW: usize = 16;
 
+/// Most bytes for which [`add_short_combination`] is made: its buckets take 32 times as much.
+pub(crate) const SHORT: usize = 32;
+
 /// Powers of 2, twice around, so that a sum of two logarithms needs no modulus; then zeros, for
 /// sums with the logarithm of 0.
 const EXP: [u8; 1024] = exponentials();

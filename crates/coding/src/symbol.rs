@@ -12,7 +12,8 @@ pub trait Symbol: Clone {
     /// Multiplies by `c`.
     fn scale(&mut self, c: u8);
 
-    /// Adds a combination. An implementation may be faster than this one, term by term.
+    /// Adds a combination. An implementation may be faster than this one, term by term; it has to
+    /// take every term, and each once.
     fn add_combination<'a>(&mut self, terms: impl Iterator<Item = (u8, &'a Self)>)
     where
         Self: 'a,
@@ -35,7 +36,10 @@ impl<const N: usize> Symbol for [u8; N] {
     }
 
     fn add_combination<'a>(&mut self, terms: impl Iterator<Item = (u8, &'a Self)>) {
-        field::add_short_combination(self, terms);
+        match N <= field::SHORT {
+            true => field::add_short_combination(self, terms),
+            false => terms.for_each(|(c, other)| self.add_scaled(c, other)),
+        }
     }
 }
 

@@ -115,6 +115,19 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::VecDeque;
 
+    #[test]
+    fn what_a_burst_took_is_given_back_in_quiet_times() {
+        let mut ring = Ring::new();
+        (0..100).for_each(|item| ring.push(item));
+        while !ring.advance() {}
+        assert_eq!(ring.slots.len(), 128); // a burst that may come again
+        for least in [64, 32, 16, 8, 8] {
+            ring.push(0);
+            assert!(ring.advance());
+            assert_eq!(ring.slots.len(), least);
+        }
+    }
+
     proptest! {
         #[test]
         fn the_ring_behaves_like_a_queue(steps in prop::collection::vec(any::<bool>(), 0..400)) {

@@ -18,7 +18,8 @@ def main() -> None:
     # NumPy's linear algebra starts a thread for each core at once, which takes longer than a short
     # run, and the matrices here are small.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    gc.set_threshold(100_000, 10, 10)  # modules make many objects and hardly any garbage
+    # Commands make many objects and hardly any that refer to each other in circles.
+    gc.set_threshold(100_000, 10, 10)
     status = _status()
     try:
         from . import streams
@@ -40,10 +41,10 @@ def _status() -> int | str | None:
         if sys.argv[1:] == ["--version"]:
             print_version()  # before all that only commands need
             return 0
-        from .application import app, keep_only  # takes long enough to be interrupted
+        from .application import app, only  # takes long enough to be interrupted
 
-        keep_only(sys.argv[1:2])
-        app(prog_name="anabranch")
+        with only(sys.argv[1:2]):
+            app(prog_name="anabranch")
     except SystemExit as ended:
         return ended.code
     except KeyboardInterrupt:

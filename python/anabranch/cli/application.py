@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -51,14 +53,20 @@ app = typer.Typer(
 app.add_typer(linux_app, name="linux")
 
 
-def keep_only(words: list[str]) -> None:
-    """Forgets all commands but the one that `words` begin with, if they begin with one: to build
-    the options of all takes longer than a short run.
+@contextmanager
+def only(words: list[str]) -> Iterator[None]:
+    """Leaves `app` only the commands among `words`, if one is: to build the options of all takes
+    longer than a short run.
     """
-    commands = [one for one in app.registered_commands if called(one) in words]
-    groups = [one for one in app.registered_groups if one.name in words]
+    all_commands, all_groups = app.registered_commands, app.registered_groups
+    commands = [one for one in all_commands if called(one) in words]
+    groups = [one for one in all_groups if one.name in words]
     if commands or groups:
         app.registered_commands, app.registered_groups = commands, groups
+    try:
+        yield
+    finally:
+        app.registered_commands, app.registered_groups = all_commands, all_groups
 
 
 def called(command: CommandInfo) -> str:

@@ -76,6 +76,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name in _HOMES.values():
+        return importlib.import_module(f"{__name__}.{name}")
     if name in _HOMES:
         return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

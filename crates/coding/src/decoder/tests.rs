@@ -228,6 +228,22 @@ fn a_path_that_begins_again_keeps_what_is_above() {
 }
 
 #[test]
+fn after_a_wide_gap_rows_are_short_again() {
+    let mut decoder = Decoder::new(1000);
+    let mut decoded = vec![];
+    let mut receive = |decoder: &mut Decoder<_>, number| {
+        let what = packet(number, 1, 7);
+        decoder.on_packet(what, coded(what), |n, s| decoded.push((n, s)))
+    };
+    assert!(receive(&mut decoder, 600));
+    assert_eq!(decoder.columns.count, 601);
+    assert!((0..600).all(|number| receive(&mut decoder, number)));
+    assert_eq!((decoder.columns.count, decoder.columns.spare.len()), (0, 0));
+    assert!(receive(&mut decoder, 601));
+    assert!(decoded.iter().all(|(n, s)| *s == segment(*n)));
+}
+
+#[test]
 fn with_a_window_of_four_and_r_1_25_a_segment_is_in_five_combinations() {
     let (mut redundancy, mut times) = (crate::Redundancy::new(1.25), [0; 100]);
     for newest in 0..100usize {
@@ -300,6 +316,22 @@ proptest! {
             prop_assert_eq!(fixed.first_unseen(), bytes.first_unseen());
             prop_assert_eq!((fixed.rank(), fixed.highest()), (bytes.rank(), bytes.highest()));
             prop_assert_eq!((fixed.pending(), fixed.held()), (bytes.pending(), bytes.held()));
+        }
+    }
+
+    #[test]
+    fn what_is_decoded_is_what_was_sent_also_on_a_path_that_begins_again(
+        steps in prop::collection::vec((0u32..12, 1u8..9, any::<u32>(), 0u8..8), 0..200),
+    ) {
+        let mut decoder = Decoder::new(64);
+        for (ahead, count, key, how) in steps {
+            if how == 0 {
+                decoder.start_at(decoder.first_unseen() + ahead);
+            }
+            let what = packet((decoder.first_unseen() + ahead).saturating_sub(4), count, key);
+            let mut decoded = vec![];
+            decoder.on_packet(what, coded(what), |n, s| decoded.push((n, s)));
+            prop_assert!(decoded.iter().all(|(n, s)| *s == segment(*n)));
         }
     }
 
