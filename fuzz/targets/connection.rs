@@ -139,8 +139,8 @@ impl Pair {
         }
     }
 
-    /// A timer that is looked at too early brings nothing forth. The sender was polled at this moment:
-    /// if it was not, BLEST may send now what it did not send earlier.
+    /// A timer that is looked at too early brings nothing forth. The sender was polled at this
+    /// moment: if it was not, BLEST may send now what it did not send earlier.
     fn look_too_early(&mut self) {
         if self.sender.next_deadline() > self.now {
             self.sender.on_deadline(self.now);

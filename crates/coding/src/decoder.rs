@@ -33,11 +33,10 @@ struct Row<S> {
 /// Segments are delivered as soon as they are determined, which need not be in the order of their
 /// numbers: only the segments that one packet decodes are in order. The caller reorders them.
 ///
-/// Memory: at most `limit + MAX_WINDOW` slots, whatever arrives, and a row of at most `limit` bytes,
-/// one for each unseen segment, in each that is not decoded: a quarter of `limit`² when half are
-/// seen. Decoded symbols stay for `MAX_WINDOW` numbers below
-/// the first one that is not decoded: what names an older segment names decoded ones alone and says
-/// nothing new.
+/// Memory: at most `limit + MAX_WINDOW` slots, whatever arrives, and in each that is not decoded a
+/// row of at most `limit` bytes, one for each unseen segment: a quarter of `limit`² when half of
+/// them are seen. Decoded symbols stay for `MAX_WINDOW` numbers below the first one that is not
+/// decoded: what names an older segment names decoded ones alone and says nothing new.
 #[derive(Clone, Debug)]
 pub struct Decoder<S> {
     /// The number of the first slot.
