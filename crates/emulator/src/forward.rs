@@ -286,7 +286,9 @@ impl Forwarder {
             HopTarget::Link(link) => self.offer(packet, link),
             HopTarget::MediumLink(link) => self.offer_medium(packet, link),
             HopTarget::Arrived => self.arrive(packet, outside),
-            HopTarget::Fork(_) => unreachable!("the emulator lays no forks"),
+            HopTarget::Fork(_) | HopTarget::Feeder(_) => {
+                unreachable!("the emulator lays neither forks nor feeders")
+            }
         }
     }
 

@@ -201,6 +201,58 @@ impl<P: Packet> Link<P> {
         }
     }
 
+    /// [`Link::offer`] to a plain link that nobody wakes: returns when the packet will come out, or
+    /// `None` if it was dropped. What has come out is to be [`Link::release`]d.
+    #[inline(always)] // on the way of every hop
+    pub fn pass(&mut self, now: Time, packet: &mut P, rng: &mut impl Rng) -> Option<Time> {
+        debug_assert!(self.is_plain(), "its exits may move");
+        self.arrived += 1;
+        if self.line.tail().wrapping_sub(self.waiting) >= self.unasked {
+            match self.judge(now, packet, rng) {
+                Verdict::Accept => {}
+                Verdict::Mark => packet.mark(),
+                Verdict::Drop => return None,
+            }
+        }
+        self.carry(now, *packet);
+        Some(self.last_arrival)
+    }
+
+    /// Lets everything out that has come out of a plain link by `now`; returns how many packets.
+    #[inline(always)] // on the way of every hop
+    pub fn release(&mut self, now: Time) -> u64 {
+        let mut packets = 0;
+        while self.line.front().is_some_and(|carried| carried.arrives <= now) {
+            self.deliver();
+            packets += 1;
+        }
+        packets
+    }
+
+    /// What is on the line of a plain link, oldest first.
+    pub fn inside(&self) -> impl Iterator<Item = &P> {
+        let ordinals = (0..self.line.len()).map(|offset| self.line.head().wrapping_add(offset));
+        ordinals.filter_map(|ordinal| self.line.get(ordinal)).map(|carried| &carried.packet)
+    }
+
+    /// The last `packets` that were offered, for times to come, do not count until they are
+    /// [`Link::readmit`]ted. Nothing may be offered or delivered meanwhile.
+    pub fn withhold(&mut self, packets: u32) {
+        self.line.withhold(packets);
+        self.arrived -= u64::from(packets);
+    }
+
+    /// As many packets count again as were withheld.
+    pub fn readmit(&mut self, packets: u32) {
+        self.line.readmit(packets);
+        self.arrived += u64::from(packets);
+    }
+
+    /// Whether it takes every packet.
+    pub fn is_unlimited(&self) -> bool {
+        self.is_plain() && self.queue.is_none()
+    }
+
     /// What the queue, if there is one, says to a packet that arrives.
     #[inline(always)] // on the way of every hop
     fn judge(&mut self, now: Time, packet: &P, rng: &mut impl Rng) -> Verdict {

@@ -89,6 +89,18 @@ impl<T: Copy + Default> Ring<T> {
         self.slots = vec![T::default(); self.slots.len() / 2].into();
     }
 
+    /// The newest `items` are not inside until they are [`Ring::readmit`]ted; nothing may be pushed
+    /// or removed meanwhile.
+    pub(crate) fn withhold(&mut self, items: u32) {
+        debug_assert!(items <= self.len(), "more than there are");
+        self.tail = self.tail.wrapping_sub(items);
+    }
+
+    /// So many items that were withheld are inside again.
+    pub(crate) fn readmit(&mut self, items: u32) {
+        self.tail = self.tail.wrapping_add(items);
+    }
+
     /// The item with an ordinal, if it is inside.
     #[inline]
     pub(crate) fn get(&self, ordinal: u32) -> Option<&T> {

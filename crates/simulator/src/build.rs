@@ -4,6 +4,7 @@ use crate::agenda::Agenda;
 use crate::controller::Controller;
 use crate::ends::{Ends, Pair};
 use crate::event_source::Numbering;
+use crate::feeders::Feeders;
 use crate::packed::{PackedSegment, SideStore};
 use crate::traffic;
 use crate::world::{Action, Flow, Fork, PathCount, Route, Totals, World};
@@ -30,6 +31,7 @@ pub(crate) fn build(plan: &Plan, seed: u64) -> (World, Vec<u32>) {
     let planned = topology.planned;
     (world.links, world.streams, world.hops) = (topology.links, topology.streams, topology.hops);
     world.media = topology.media;
+    world.feeders = Feeders::find(&mut world.hops, &world.links, &world.script);
     world.sources = Numbering::new(world.links.len(), world.flows.len());
     world.agenda = Agenda::new(world.sources.count(world.media.count()));
     // What happens at one time happens in the order of the file; the next action stands last.
@@ -72,6 +74,7 @@ fn empty() -> World {
         counts: Vec::new(),
         hops: Vec::new(),
         forks: Vec::new(),
+        feeders: Feeders::default(),
         media: SharedMedia::default(),
         outcomes: Vec::new(),
         script: Vec::new(),

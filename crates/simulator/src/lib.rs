@@ -7,6 +7,7 @@ mod build;
 mod controller;
 mod ends;
 mod event_source;
+mod feeders;
 mod measure;
 mod media;
 mod memory;

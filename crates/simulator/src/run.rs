@@ -64,7 +64,19 @@ pub fn record(
     recording: Recording,
     progress: &Progress,
 ) -> io::Result<Option<Outcome>> {
-    let (mut world, planned) = build(plan, seed);
+    let (world, planned) = build(plan, seed);
+    complete(plan, seed, (world, planned), observe, recording, progress)
+}
+
+/// Runs the world of a plan with the links that it has of it.
+fn complete(
+    plan: &Plan,
+    seed: u64,
+    (mut world, planned): (World, Vec<u32>),
+    observe: Observe,
+    recording: Recording,
+    progress: &Progress,
+) -> io::Result<Option<Outcome>> {
     world.watch = Watch::new(plan, seed, observe.events, recording)?.map(Box::new);
     let mut meter = Meter::new(plan, planned, &world, observe.series);
     if !advance(plan, &mut world, &mut meter, progress) {
@@ -131,4 +143,14 @@ pub fn replicate(
         Ok(pool) => pool.install(all),
         Err(_) => seeds.iter().filter_map(|seed| run(plan, *seed, observe, progress)).collect(),
     }
+}
+
+/// The same as [`run`], but every link is woken.
+#[cfg(test)]
+pub(crate) fn run_without_feeders(plan: &Plan, seed: u64, observe: Observe) -> Outcome {
+    let (mut world, planned) = build(plan, seed);
+    world.wake_feeders();
+    let recording = Recording::default();
+    let done = complete(plan, seed, (world, planned), observe, recording, &Progress::default());
+    done.expect("nothing is written").expect("nothing stops it")
 }

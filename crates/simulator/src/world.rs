@@ -7,6 +7,7 @@
 use crate::agenda::Agenda;
 use crate::ends::Ends;
 use crate::event_source::{EventSource, Numbering, Wake};
+use crate::feeders::Feeders;
 use crate::packed::{Envelope, PackedSegment, SideStore};
 use crate::trace::{Event, EventKind};
 use crate::watch::Watch;
@@ -105,6 +106,7 @@ pub(crate) struct World {
     /// Routes one after another, each ended by [`Hop::ARRIVED`].
     pub(crate) hops: Vec<Hop>,
     pub(crate) forks: Vec<Fork>,
+    pub(crate) feeders: Feeders,
     pub(crate) media: SharedMedia<PackedSegment>,
     /// The outcomes of a medium that was woken; kept for its room.
     pub(crate) outcomes: Vec<Outcome<PackedSegment>>,
@@ -156,6 +158,7 @@ impl World {
     /// Runs everything up to and at `end`, or [`BATCH`] events of it; returns whether `end` is
     /// reached.
     pub(crate) fn run_until(&mut self, end: Time) -> bool {
+        self.go_on();
         while let Some((now, source)) = self.next_event(end) {
             debug_assert!(now >= self.now, "time went back");
             self.now = now;
@@ -170,6 +173,7 @@ impl World {
             }
         }
         self.now = end;
+        self.pause();
         true
     }
 
@@ -296,6 +300,7 @@ impl World {
         match self.hops[packet.cursor() as usize].target() {
             HopTarget::Link(link) => self.offer(packet, link),
             HopTarget::Arrived => self.arrive(packet),
+            HopTarget::Feeder(link) => self.feed(packet, link),
             other => self.leave_wires(packet, other),
         }
     }
@@ -306,6 +311,7 @@ impl World {
         self.totals.sent += 1;
         match self.hops[packet.cursor() as usize].target() {
             HopTarget::Link(link) => self.offer(packet, link),
+            HopTarget::Feeder(link) => self.feed(packet, link),
             other => self.leave_wires(packet, other),
         }
     }
@@ -315,6 +321,7 @@ impl World {
     pub(crate) fn enter(&mut self, packet: PackedSegment) {
         match self.hops[packet.cursor() as usize].target() {
             HopTarget::Link(link) => self.offer(packet, link),
+            HopTarget::Feeder(link) => self.feed(packet, link),
             other => self.leave_wires(packet, other),
         }
     }
@@ -328,7 +335,7 @@ impl World {
                 self.offer_medium(packet, link);
             }
             HopTarget::Fork(fork) => self.fork(packet, fork),
-            HopTarget::Link(_) | HopTarget::Arrived => {
+            HopTarget::Link(_) | HopTarget::Feeder(_) | HopTarget::Arrived => {
                 unreachable!("{target:?}: a route has links, then ends")
             }
         }

@@ -1,22 +1,26 @@
 //! The hops of a route, one word each, so that all routes of a world lie in one array.
 
 /// Bits below the kind.
-const SHIFT: u32 = 30;
+const SHIFT: u32 = 29;
 const NUMBER: u32 = (1 << SHIFT) - 1;
 const ARRIVED: u32 = 1;
 const FORK: u32 = 2;
 const MEDIUM_LINK: u32 = 3;
+const FEEDER: u32 = 4;
 
 /// One hop of a route: what a packet enters next. Built by the functions below, read by
 /// [`Hop::target`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop(u32);
 
-/// The decoded target of a [`Hop`]; numbers are below 2^30.
+/// The decoded target of a [`Hop`]; numbers are below 2^29.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HopTarget {
     /// The link with this number.
     Link(u32),
+    /// The link with this number, which leads to private lines alone: what enters it enters its
+    /// line at once, for a later time.
+    Feeder(u32),
     /// The medium link with this number: from one station of a shared medium to another.
     MediumLink(u32),
     /// The fork with this number: packets take several routes in turn.
@@ -33,6 +37,12 @@ impl Hop {
     pub fn link(number: u32) -> Self {
         debug_assert!(number <= NUMBER, "too many links");
         Hop(number)
+    }
+
+    /// Link `number`, which leads to private lines alone.
+    pub fn feeder(number: u32) -> Self {
+        debug_assert!(number <= NUMBER, "too many links");
+        Hop(FEEDER << SHIFT | number)
     }
 
     /// Medium link `number`.
@@ -57,9 +67,9 @@ impl Hop {
         }
     }
 
-    #[cold]
     fn uncommon(word: u32) -> HopTarget {
         match word >> SHIFT {
+            FEEDER => HopTarget::Feeder(word & NUMBER),
             FORK => HopTarget::Fork(word & NUMBER),
             _ => HopTarget::MediumLink(word & NUMBER),
         }
@@ -74,6 +84,7 @@ mod tests {
     fn every_hop_decodes_to_its_target() {
         for number in [0, 1, NUMBER] {
             assert_eq!(Hop::link(number).target(), HopTarget::Link(number));
+            assert_eq!(Hop::feeder(number).target(), HopTarget::Feeder(number));
             assert_eq!(Hop::medium_link(number).target(), HopTarget::MediumLink(number));
             assert_eq!(Hop::fork(number).target(), HopTarget::Fork(number));
         }
