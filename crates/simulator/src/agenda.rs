@@ -60,6 +60,16 @@ fn source_of(rank: Rank) -> EventSource {
     EventSource(rank as u32)
 }
 
+/// What the first occupied slot has.
+enum Next {
+    /// A source alone, which is woken then.
+    Alone(Time, EventSource),
+    /// Several, which have been spread over the levels below.
+    Spread,
+    /// Nothing by the end.
+    Later,
+}
+
 /// Pending wake-ups in total order.
 pub(crate) struct Agenda {
     entries: Vec<Entry>,
@@ -76,6 +86,7 @@ impl Level {
     const EMPTY: Level = Level { first: [NONE; SLOTS], occupied: [0; WORDS], words: 0 };
 
     /// The first occupied slot; there is one.
+    #[inline(always)] // on the way of every event
     fn first_occupied(&self) -> usize {
         let word = self.words.trailing_zeros() as usize % WORDS;
         64 * word + self.occupied[word].trailing_zeros() as usize % 64
@@ -147,12 +158,16 @@ impl Agenda {
     }
 
     /// Wakes `source` at `when` at the latest: an earlier wake-up stays, a later one moves forward.
-    #[inline]
+    #[inline(always)] // after every ACK, where the earlier one mostly stays
     pub(crate) fn advance(&mut self, source: EventSource, when: Time) {
         let pending = self.entries[source.index()].when;
-        if when >= pending {
-            return;
+        if when < pending {
+            self.move_forward(source, pending, when);
         }
+    }
+
+    #[inline(never)] // few wake-ups move
+    fn move_forward(&mut self, source: EventSource, pending: Time, when: Time) {
         if pending != Time::NEVER {
             self.remove(source, pending);
         }
@@ -180,24 +195,15 @@ impl Agenda {
         ahead: impl FnOnce([EventSource; 3]),
     ) -> Option<(Time, EventSource)> {
         while self.due.is_empty() {
-            if self.occupied == 0 {
-                return None;
-            }
-            let level = self.occupied.trailing_zeros() as usize % LEVELS;
-            let slot = self.levels[level].first_occupied();
-            let source = self.levels[level].first[slot];
-            let entry = &mut self.entries[source.index()];
-            if entry.next == NONE {
-                if entry.when > end {
-                    return None;
-                }
-                let when = std::mem::replace(&mut entry.when, Time::NEVER);
-                self.vacate_first(level, slot);
-                self.tick = when.0 >> TICK_BITS;
-                return Some((when, source));
-            }
-            if !self.spread(level, slot, end) {
-                return None;
+            let next = match self.occupied {
+                0 => return None,
+                most if most & 1 == 1 => self.pop_from(0, end),
+                few => self.pop_from(few.trailing_zeros() as usize % LEVELS, end),
+            };
+            match next {
+                Next::Alone(when, source) => return Some((when, source)),
+                Next::Later => return None,
+                Next::Spread => {}
             }
         }
         let &rank = self.due.last()?;
@@ -214,8 +220,30 @@ impl Agenda {
         Some((when, source))
     }
 
+    /// Looks into the first occupied slot of a level, the first level that has one.
+    #[inline(always)] // the finest level has its own copy
+    fn pop_from(&mut self, level: usize, end: Time) -> Next {
+        let slot = self.levels[level].first_occupied();
+        let source = self.levels[level].first[slot];
+        let entry = &mut self.entries[source.index()];
+        if entry.next == NONE {
+            if entry.when > end {
+                return Next::Later;
+            }
+            let when = std::mem::replace(&mut entry.when, Time::NEVER);
+            self.vacate_first(level, slot);
+            self.tick = when.0 >> TICK_BITS;
+            return Next::Alone(when, source);
+        }
+        match self.spread(level, slot, end) {
+            true => Next::Spread,
+            false => Next::Later,
+        }
+    }
+
     /// Moves on to the beginning of a slot with several sources, if it begins by `end`, and spreads
     /// them over the levels below.
+    #[inline(never)] // it would crowd the way of sources that are alone
     fn spread(&mut self, level: usize, slot: usize, end: Time) -> bool {
         let shift = SLOT_BITS * level as u32;
         let tick = (((self.tick >> shift) & !(SLOTS as u64 - 1)) | slot as u64) << shift;
@@ -238,6 +266,7 @@ impl Agenda {
     }
 
     /// Empties the first occupied slot of the first occupied level.
+    #[inline(always)] // on the way of every event
     fn vacate_first(&mut self, level: usize, slot: usize) {
         if self.levels[level].vacate_first(slot) {
             self.occupied &= self.occupied - 1;
@@ -267,8 +296,16 @@ impl Agenda {
         if tick <= self.tick {
             return self.insert_due(source, when);
         }
-        let level = level_of(tick, self.tick);
-        let slot = slot_of(tick, level);
+        match level_of(tick, self.tick) {
+            0 => self.put(0, source, when),
+            level => self.put(level, source, when),
+        }
+    }
+
+    /// Puts a source into its slot of a level.
+    #[inline(always)] // the finest level has its own copy
+    fn put(&mut self, level: usize, source: EventSource, when: Time) {
+        let slot = slot_of(when.0 >> TICK_BITS, level);
         let next = self.levels[level].put(slot, source);
         let own = &mut self.entries[source.index()];
         (own.when, own.next) = (when, next);

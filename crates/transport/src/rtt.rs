@@ -51,7 +51,11 @@ impl Rtt {
             RtoFloor::Variance => self.srtt() + variance.max(options.rto_min),
             RtoFloor::Total => (self.srtt() + variance).max(options.rto_min),
         };
-        Span(once.0.saturating_mul(1 << backoff.min(20))).min(options.rto_max)
+        let doubled = match backoff {
+            0 => once, // mostly
+            _ => Span(once.0.saturating_mul(1 << backoff.min(20))),
+        };
+        doubled.min(options.rto_max)
     }
 }
 
