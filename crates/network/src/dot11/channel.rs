@@ -131,6 +131,8 @@ pub struct Channel<P> {
     pub(super) thresholds: Vec<Threshold>,
     arrivals: u64,
     outcomes: Vec<Outcome<P>>,
+    /// When there is something to do next.
+    next_wake: Time,
 }
 
 /// Stations between which fewer packets survive than this have no link.
@@ -175,6 +177,7 @@ impl<P: Packet> Channel<P> {
             thresholds: phy.modes.iter().map(|mode| Threshold::new(mode.threshold_db)).collect(),
             arrivals: 0,
             outcomes: Vec::new(),
+            next_wake: Time::NEVER,
             phy,
             settings,
         };
@@ -188,6 +191,7 @@ impl<P: Packet> Channel<P> {
         }
         medium.all_hear = medium.hear_all();
         medium.gather(Time::ZERO);
+        medium.next_wake = medium.first();
         medium
     }
 
@@ -297,7 +301,16 @@ impl<P: Packet> Channel<P> {
         let station = &self.stations[from];
         if station.together.is_none() && self.sends_at[from] == Time::NEVER {
             self.sends_at[from] = station.sends_at(now, &self.phy);
+            self.next_wake = self.next_wake.min(self.sends_at[from]);
         }
+    }
+
+    /// When the first exchange goes on or the first station sends, if nothing happens before.
+    fn first(&self) -> Time {
+        let ends = self.exchanges.iter().map(|exchange| exchange.until);
+        let sends = self.apart.iter().map(|station| self.sends_at[*station]);
+        let first = sends.chain(ends).min().unwrap_or(Time::NEVER);
+        first.min(self.together.sends_at(&self.phy))
     }
 
     /// The driver of a station takes packets from its host while the ring has room.
@@ -401,23 +414,25 @@ impl<P: Packet> Channel<P> {
             return;
         };
         for other in (0..self.exchanges.len()).filter(|other| *other != index) {
-            let mut there = self.exchanges[other];
-            let Some(disturber) = there.sender() else {
+            let (disturber, victim) =
+                (self.exchanges[other].sender(), self.exchanges[other].receiver());
+            let Some(disturber) = disturber else {
                 continue;
             };
-            if let Some(victim) = there.receiver() {
+            if let Some(victim) = victim {
+                let power = if victim == sender { 0.0 } else { self.power(sender, victim) };
+                let there = &mut self.exchanges[other];
                 there.deaf |= victim == sender;
-                there.interference +=
-                    if victim == sender { 0.0 } else { self.power(sender, victim) };
+                there.interference += power;
             }
             if let Some(victim) = own.receiver() {
                 own.deaf |= victim == disturber;
                 own.interference +=
                     if victim == disturber { 0.0 } else { self.power(disturber, victim) };
             }
-            self.exchanges[other] = there;
         }
-        self.exchanges[index] = own;
+        let there = &mut self.exchanges[index];
+        (there.deaf, there.interference) = (own.deaf, own.interference);
     }
 
     /// The stations that sense `sender` notice that it begins to send.
@@ -723,13 +738,12 @@ impl<P: Packet> SharedMedium<P> for Channel<P> {
             next = self.apart.partition_point(|other| *other <= station); // more may be apart now
         }
         self.gather(now);
+        self.next_wake = self.first();
     }
 
     fn next_wake(&self) -> Time {
-        let ends = self.exchanges.iter().map(|exchange| exchange.until);
-        let sends = self.apart.iter().map(|station| self.sends_at[*station]);
-        let first = sends.chain(ends).min().unwrap_or(Time::NEVER);
-        first.min(self.together.sends_at(&self.phy))
+        debug_assert_eq!(self.next_wake, self.first());
+        self.next_wake
     }
 
     fn outcomes(&mut self) -> Drain<'_, Outcome<P>> {
@@ -761,6 +775,7 @@ impl<P: Packet> SharedMedium<P> for Channel<P> {
             self.pairs.forget();
             self.stations.iter_mut().for_each(|station| station.moved = true);
             self.regroup(now);
+            self.next_wake = self.first();
         }
     }
 

@@ -15,7 +15,24 @@ pub(super) struct Together {
     /// Slots that they have counted since the start, up to when they began to count last.
     counted: u64,
     /// Those that have something to send, by the count at which their backoff ends.
-    ends: BinaryHeap<Reverse<(u64, usize)>>,
+    ends: BinaryHeap<Reverse<End>>,
+}
+
+/// The count at which a backoff ends and, in the lower bits, whose it is: one integer, because a
+/// heap compares a lot. Its 48 bits of slots are forty years.
+type End = u64;
+
+/// Bits of the station in an [`End`].
+const STATION_BITS: u32 = 16;
+
+fn end_of(count: u64, station: usize) -> End {
+    debug_assert!(station < 1 << STATION_BITS, "too many stations");
+    count << STATION_BITS | station as u64
+}
+
+/// The count and the station of an end.
+fn parts(end: End) -> (u64, usize) {
+    (end >> STATION_BITS, (end & ((1 << STATION_BITS) - 1)) as usize)
 }
 
 impl Together {
@@ -28,7 +45,7 @@ impl Together {
     pub(super) fn join(&mut self, station: usize, slots: u32, sends: bool) -> u64 {
         let end = self.counted + u64::from(slots);
         if sends {
-            self.ends.push(Reverse((end, station)));
+            self.ends.push(Reverse(end_of(end, station)));
         }
         end
     }
@@ -42,15 +59,17 @@ impl Together {
     pub(super) fn sends_at(&self, phy: &Phy) -> Time {
         match self.ends.peek() {
             None => Time::NEVER,
-            Some(Reverse((end, _))) => self.sensing.ends(end.saturating_sub(self.counted), phy),
+            Some(Reverse(end)) => {
+                self.sensing.ends(parts(*end).0.saturating_sub(self.counted), phy)
+            }
         }
     }
 
     /// The next one that sends before `before`; it no longer counts with the others.
     pub(super) fn take_before(&mut self, before: Time, phy: &Phy) -> Option<(usize, Time)> {
         let at = self.sends_at(phy);
-        let Reverse((_, station)) = if at < before { self.ends.pop()? } else { return None };
-        Some((station, at))
+        let Reverse(end) = if at < before { self.ends.pop()? } else { return None };
+        Some((parts(end).1, at))
     }
 
     /// A transmission begins, which all of them sense.
