@@ -6,7 +6,7 @@ use crate::scheduler::{Choice, Schedule};
 use crate::settings::SenderSettings;
 use crate::source::{Unsent, Wait};
 use control::{CongestionController, Phase, See};
-use extensions::Extensions;
+use extensions::{Extensions, opens};
 use several::Several;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -333,6 +333,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
     fn on_answer(&mut self, now: Time, path: usize, ack: &Ack) {
         self.unblock();
         match self.extensions {
+            None if opens(ack) => {} // an answer that comes again
             None => self.on_ack(now, path, ack),
             Some(_) => self.on_ack_extended(now, path, ack),
         }

@@ -24,6 +24,8 @@ pub(super) struct Extensions {
     idle: Option<Idle>,
     /// What a path sends in this time is all of it that the host may hold.
     small_queue_time: Option<Span>,
+    /// There is the handshake and nothing else: once every path is established, all this may go.
+    opens_only: bool,
 }
 
 /// The connection and its joins begin with a handshake.
@@ -66,19 +68,38 @@ impl Extensions {
             selection: (suspend && paths > 1).then(|| Selection::new(paths)),
             idle: (idle != Idle::Keep).then_some(idle),
             small_queue_time,
+            opens_only: false,
         };
-        let own = handshake || opportunistic || parts.idle.is_some() || small_queue_time.is_some();
+        let own = opportunistic || parts.idle.is_some() || small_queue_time.is_some();
         let own = own || parts.selection.is_some();
         let asked = control.needs().siblings || control.needs().delays;
-        (own || asked || Tracking::is_needed(settings)).then(|| Box::new(parts))
+        let lasting = own || asked || Tracking::is_needed(settings);
+        (handshake || lasting).then(|| Box::new(Extensions { opens_only: !lasting, ..parts }))
     }
+
+    /// Of a connection that is established and has nothing else, when a path may open again.
+    fn reopening() -> Self {
+        Extensions {
+            handshake: Some(Handshake { opened: true }),
+            help: None,
+            selection: None,
+            idle: None,
+            small_queue_time: None,
+            opens_only: true,
+        }
+    }
+}
+
+/// Whether an ACK answers a packet of a handshake.
+pub(super) fn opens(ack: &Ack) -> bool {
+    ack.flags.has(Flags::SYN) || ack.flags.has(Flags::CONFIRM)
 }
 
 impl<E: CongestionController> Sender<E> {
     /// An ACK of `path` arrived, whatever is on.
     #[inline(never)]
     pub(super) fn on_ack_extended(&mut self, now: Time, path: usize, ack: &Ack) {
-        if ack.flags.has(Flags::SYN) || ack.flags.has(Flags::CONFIRM) {
+        if opens(ack) {
             return self.on_handshake(now, path, ack);
         }
         if ack.ack > self.paths[path].board.una {
@@ -100,6 +121,26 @@ impl<E: CongestionController> Sender<E> {
                 own.opened = true;
             }
             self.unsent.edge = self.unsent.edge.max(ack.window_edge);
+            self.end_opening(now);
+        }
+    }
+
+    /// With every path established, a connection that has nothing beyond the handshake goes the
+    /// usual way.
+    fn end_opening(&mut self, now: Time) {
+        let over = self.extensions.as_ref().is_some_and(|parts| parts.opens_only)
+            && self.paths.iter().all(Path::established);
+        if over {
+            self.paths.iter_mut().for_each(|path| path.look_at_pace(now));
+            self.extensions = None;
+            self.look_again();
+        }
+    }
+
+    /// A path has left: should it join again, there is a handshake to come.
+    pub(super) fn expect_opening(&mut self) {
+        if self.settings.options.handshake && self.extensions.is_none() {
+            self.extensions = Some(Box::new(Extensions::reopening()));
         }
     }
 
