@@ -5,7 +5,7 @@ use crate::endpoint::{PathReport, SendingEndpoint, Transmit};
 use crate::scheduler::{Choice, Schedule};
 use crate::settings::SenderSettings;
 use crate::source::{Unsent, Wait};
-use control::{CongestionController, Phase, See};
+use control::{CongestionController, Needs, Phase, See};
 use extensions::{Extensions, opens};
 use several::Several;
 use std::collections::VecDeque;
@@ -43,6 +43,8 @@ pub struct Sender<E> {
     blocked: bool,
     /// A path has window space and the application has written nothing to fill it with.
     starved: bool,
+    /// What control wants beyond ACKs and losses.
+    needs: Needs,
     /// What few connections have; absent if this has none of it.
     extensions: Option<Box<Extensions>>,
     /// When the last byte of a transfer was acknowledged; never if it was not.
@@ -54,9 +56,10 @@ impl<E: CongestionController> Sender<E> {
     pub fn new(settings: Arc<SenderSettings>, control: E, paths: usize, start: Time) -> Self {
         let mut sender = Sender {
             unsent: Unsent::new(start, settings.options.first_buffer()),
-            extensions: Extensions::new(&settings, &control, paths),
+            extensions: Extensions::new(&settings, paths),
             paths: (0..paths).map(|_| Path::new(paths > 1, &settings)).collect(),
             several: (paths > 1).then(|| Box::new(Several::new(&settings, paths))),
+            needs: control.needs(),
             settings,
             control,
             data_una: 0,
@@ -79,7 +82,9 @@ impl<E: CongestionController> Sender<E> {
     pub(crate) fn refresh(&mut self, me: usize) {
         let path = &mut self.paths[me];
         path.refresh(self.control.window(me).cwnd, self.settings.segment());
-        path.set_pace(self.control.pacing(me), &self.settings);
+        if path.is_paced() {
+            path.set_pace(self.control.pacing(me), &self.settings);
+        }
         self.look_again();
     }
 
@@ -104,10 +109,10 @@ impl<E: CongestionController> Sender<E> {
         self.look_whether_completed(now);
     }
 
-    /// Whether it has any of what few connections have.
+    /// Whether it has nothing of what few connections have, and control wants no more than most.
     #[inline(always)] // on the way of every ACK
-    pub(super) fn is_extended(&self) -> bool {
-        self.extensions.is_some()
+    pub(super) fn is_usual(&self) -> bool {
+        self.extensions.is_none() && !self.needs.siblings && !self.needs.delays
     }
 
     /// Something has happened: it is worth polling again.
@@ -331,12 +336,17 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
 
     #[inline(never)] // one copy, with all that it calls, for all callers
     fn on_answer(&mut self, now: Time, path: usize, ack: &Ack) {
-        self.unblock();
-        match self.extensions {
-            None if opens(ack) => {} // an answer that comes again
-            None => self.on_ack(now, path, ack),
-            Some(_) => self.on_ack_extended(now, path, ack),
+        if self.extensions.is_some() {
+            self.unblock();
+            return self.on_ack_extended(now, path, ack);
         }
+        if opens(ack) {
+            return; // an answer that comes again
+        }
+        self.tell_delay(path, ack);
+        self.on_ack(now, path, ack);
+        self.unblock_path(path);
+        self.refresh_siblings();
     }
 
     fn on_deadline(&mut self, now: Time) {
@@ -368,12 +378,20 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
             return None;
         }
         let transmit = match self.extensions {
-            None if self.paths.len() == 1 => return self.poll_only(now),
+            None if self.paths.len() == 1 => self.poll_only(now),
             None => self.poll_several(now),
-            Some(_) => self.poll_extended(now),
+            Some(_) => {
+                let transmit = self.poll_extended(now);
+                self.blocked |= self.only_path_is_full();
+                transmit
+            }
         };
-        self.blocked |= transmit.is_none() || self.only_path_is_full();
-        transmit
+        if transmit.is_some() {
+            return transmit;
+        }
+        let late = self.after_stall(now);
+        self.blocked = late.is_none();
+        late
     }
 
     #[inline(always)] // on the way of every ACK

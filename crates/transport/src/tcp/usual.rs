@@ -49,9 +49,9 @@ impl<E: CongestionController> Sender<E> {
     /// Takes in `ack`, if it is usual for `path`; returns whether it was.
     #[inline(always)] // on the way of every ACK
     pub fn on_usual_ack(&mut self, now: Time, path: usize, ack: &UsualAck) -> bool {
-        let extended = self.is_extended();
+        let usual = self.is_usual();
         let side = &mut self.paths[path];
-        if extended || !side.expects(ack.ack) {
+        if !usual || !side.expects(ack.ack) {
             return false;
         }
         let acked = ack.ack - side.board.una;

@@ -8,9 +8,15 @@ use units::{Span, Time};
 use wire::{Flags, Range};
 
 impl Path {
-    /// Takes over the window that control has set.
-    pub(crate) fn refresh(&mut self, cwnd: f64, segment: u32) {
-        self.window = u64::from(cwnd as u32) * u64::from(segment);
+    /// Takes over the window that control has set; returns whether it is another one.
+    pub(crate) fn refresh(&mut self, cwnd: f64, segment: u32) -> bool {
+        let window = u64::from(cwnd as u32) * u64::from(segment);
+        std::mem::replace(&mut self.window, window) != window
+    }
+
+    /// Whether control may pace it.
+    pub(crate) fn is_paced(&self) -> bool {
+        self.tracking.is_some()
     }
 
     /// Takes over the rate in segments per second at which control paces the path.

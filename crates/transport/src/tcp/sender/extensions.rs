@@ -13,8 +13,7 @@ use control::CongestionController;
 use units::{Span, Time};
 use wire::{Ack, Data, Flags, Range};
 
-/// The parts beyond the common case; what is off is absent. What its paths track is theirs, and
-/// what its controller asks for, the controller says.
+/// The parts beyond the common case; what is off is absent. What its paths track is theirs.
 #[derive(Debug)]
 pub(super) struct Extensions {
     pub(super) handshake: Option<Handshake>,
@@ -52,13 +51,8 @@ pub(super) struct Helper {
 }
 
 impl Extensions {
-    /// The extensions of a connection; `None` if it has none, its paths track nothing and its
-    /// controller asks for nothing.
-    pub(super) fn new(
-        settings: &SenderSettings,
-        control: &impl CongestionController,
-        paths: usize,
-    ) -> Option<Box<Self>> {
+    /// The extensions of a connection; `None` if it has none and its paths track nothing.
+    pub(super) fn new(settings: &SenderSettings, paths: usize) -> Option<Box<Self>> {
         let Options { handshake, opportunistic, penalise, idle, small_queue_time, suspend, .. } =
             settings.options;
         let helpers = || vec![Helper::default(); paths].into();
@@ -72,8 +66,7 @@ impl Extensions {
         };
         let own = opportunistic || parts.idle.is_some() || small_queue_time.is_some();
         let own = own || parts.selection.is_some();
-        let asked = control.needs().siblings || control.needs().delays;
-        let lasting = own || asked || Tracking::is_needed(settings);
+        let lasting = own || Tracking::is_needed(settings);
         (handshake || lasting).then(|| Box::new(Extensions { opens_only: !lasting, ..parts }))
     }
 
@@ -103,9 +96,9 @@ impl<E: CongestionController> Sender<E> {
             return self.on_handshake(now, path, ack);
         }
         if ack.ack > self.paths[path].board.una {
-            self.control.on_delay(path, ack.transit);
             self.answered(now, path);
         }
+        self.tell_delay(path, ack);
         self.on_ack(now, path, ack);
         self.select_paths(now, |_| None);
         if let Some(time) = self.extensions.as_ref().and_then(|parts| parts.small_queue_time) {
@@ -144,10 +137,27 @@ impl<E: CongestionController> Sender<E> {
         }
     }
 
+    /// If control wants one-way delays, tells it that of the segment that `ack` acknowledges.
+    pub(super) fn tell_delay(&mut self, path: usize, ack: &Ack) {
+        if self.needs.delays && ack.ack > self.paths[path].board.una {
+            self.control.on_delay(path, ack.transit);
+        }
+    }
+
     /// If control may have moved the windows of all paths, reads them.
     pub(crate) fn refresh_siblings(&mut self) {
-        if self.control.needs().siblings {
-            (0..self.paths.len()).for_each(|me| self.refresh(me));
+        if !self.needs.siblings {
+            return;
+        }
+        let mut changed = false;
+        for (me, path) in self.paths.iter_mut().enumerate() {
+            changed |= path.refresh(self.control.window(me).cwnd, self.settings.segment());
+            if path.is_paced() {
+                path.set_pace(self.control.pacing(me), &self.settings);
+            }
+        }
+        if changed {
+            self.look_again();
         }
     }
 
@@ -161,7 +171,6 @@ impl<E: CongestionController> Sender<E> {
                 Some(self.send(now, me, range))
             })
             .or_else(|| self.give_up_waiting(now))
-            .or_else(|| self.after_stall(now))
     }
 
     /// The next data and its path, or help for the path that the receive window waits for.
@@ -225,15 +234,20 @@ impl<E: CongestionController> Sender<E> {
     }
 
     /// If nothing is outstanding and nothing could be sent, what control then lets out.
-    fn after_stall(&mut self, now: Time) -> Option<Transmit<Data>> {
-        let out = self.paths.iter().any(|path| path.board.outstanding() > 0);
-        if out || self.starved || !self.control.needs().siblings {
+    #[inline(never)] // few senders end here
+    pub(super) fn after_stall(&mut self, now: Time) -> Option<Transmit<Data>> {
+        if self.starved || !self.needs.siblings {
+            return None;
+        }
+        if self.paths.iter().any(|path| path.board.outstanding() > 0) {
             return None;
         }
         self.control.on_stalled();
         self.refresh_siblings();
         let (me, range) = self.extended_data(now)?;
-        Some(self.send(now, me, range))
+        let transmit = self.send(now, me, range);
+        self.look_again();
+        Some(transmit)
     }
 
     /// If a path has held retransmissions back for too long, the first of them.
