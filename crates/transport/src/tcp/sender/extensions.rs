@@ -130,6 +130,13 @@ impl<E: CongestionController> Sender<E> {
         }
     }
 
+    /// From now on it goes the extended way, whatever there is.
+    #[cfg(test)]
+    pub(super) fn stay_extended(&mut self) {
+        let parts = self.extensions.get_or_insert_with(|| Box::new(Extensions::reopening()));
+        parts.opens_only = false;
+    }
+
     /// A path has left: should it join again, there is a handshake to come.
     pub(super) fn expect_opening(&mut self) {
         if self.settings.options.handshake && self.extensions.is_none() {

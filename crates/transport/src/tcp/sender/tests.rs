@@ -49,10 +49,12 @@ struct Pair {
 
 impl Pair {
     fn new(settings: SenderSettings, law: &str, delays: Vec<Span>) -> Self {
-        let receiver = ReceiverSettings { options: settings.options.clone(), transit: false };
+        let options = settings.options.clone();
+        let sender = sender(settings, law, delays.len());
+        let receiver = ReceiverSettings { options, transit: sender.needs.delays };
         Pair {
             receiver: Receiver::new(receiver, delays.len()),
-            sender: sender(settings, law, delays.len()),
+            sender,
             delays,
             moving: Vec::new(),
             now: Time::ZERO,
@@ -484,6 +486,34 @@ proptest! {
         prop_assert!(short.shortened > 0);
     }
 
+    /// A connection that has nothing beyond the common case, or nothing any more, sends what it
+    /// would send if it asked for all of it on every event.
+    #[test]
+    fn the_usual_way_does_what_the_extended_one_does_with_everything_off(
+        script in prop::collection::vec(0u8..100, 37..120),
+        paths in 1usize..4,
+        sack: bool,
+        handshake: bool,
+        law in prop::sample::select(vec!["reno", "lia", "olia", "multi-priority", "mtcp", "dwc"]),
+    ) {
+        let delays: Vec<Span> = (1..=paths).map(|i| Span::millis(10 * i as u64)).collect();
+        let options = Options { sack, handshake, ..options() };
+        let [extended, usual] = [true, false].map(|extended| {
+            let mut pair = Pair::new(settings(options.clone(), transfer(400)), law, delays.clone());
+            if extended {
+                pair.sender.stay_extended();
+            }
+            pair.run(Time(3_600_000_000_000), scripted(&script));
+            pair
+        });
+        prop_assert!(extended.sender.extensions.is_some() && usual.sender.extensions.is_none());
+        prop_assert_eq!(extended.sent, usual.sent);
+        prop_assert_eq!((extended.now, extended.receiver.delivered()), (usual.now, 400_000));
+        for path in 0..paths {
+            prop_assert_eq!(extended.sender.report(path), usual.sender.report(path));
+        }
+    }
+
     /// A peer may acknowledge anything: no panic, and never more in flight than the windows allow.
     #[test]
     fn no_acknowledgement_makes_the_sender_panic_or_overrun_its_window(
@@ -518,6 +548,27 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_path_that_joins_again_opens_again() {
+    let options = Options { handshake: true, ..options() };
+    let mut pair = Pair::new(settings(options, Source::Bulk), "lia", vec![Span::millis(20); 2]);
+    // Early losses keep the windows below the receive window, which path 0 would fill.
+    let fate = |_: usize, data: &Data| {
+        (data.len == 0 || data.seq > 30_000 || data.stamp > Time(150_000_000)).then_some(Span::ZERO)
+    };
+    pair.run(Time(1_000_000_000), fate);
+    assert!(pair.sender.extensions.is_none(), "all is established");
+    pair.sender.leave(1);
+    let first = pair.sender.join(1);
+    pair.receiver.join(1, first);
+    let before = pair.sent.len();
+    pair.run(Time(2_000_000_000), fate);
+    let mut again = pair.sent[before..].iter().filter(|(path, _)| *path == 1).map(|(_, it)| it);
+    assert!(again.next().is_some_and(|data| data.flags.has(Flags::SYN)));
+    assert!(again.any(|data| data.len > 0));
+    assert!(pair.sender.extensions.is_none());
 }
 
 #[test]
