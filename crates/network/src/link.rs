@@ -2,7 +2,8 @@
 //!
 //! The link runs in virtual time. When a packet arrives, the moment its transmission will start and
 //! the moment it will come out at the far end are known, because packets leave in order; so a
-//! packet costs one event, and a link has one event pending however many packets it carries.
+//! packet costs one event or, where nobody waits for it at the far end, none; and a link has one event
+//! pending however many packets it carries.
 //! Packets lie by value in one ring, in order, so a hop reads and writes memory in sequence.
 //!
 //! A plain link has a rate (`rate.rs`), a delay and a queue that decides on arrival. Others have
@@ -205,7 +206,7 @@ impl<P: Packet> Link<P> {
     /// `None` if it was dropped. What has come out is to be [`Link::release`]d.
     #[inline(always)] // on the way of every hop
     pub fn pass(&mut self, now: Time, packet: &mut P, rng: &mut impl Rng) -> Option<Time> {
-        debug_assert!(self.is_plain(), "its exits may move");
+        debug_assert!(self.is_plain(), "its exit times may change");
         self.arrived += 1;
         if self.line.tail().wrapping_sub(self.waiting) >= self.unasked {
             match self.judge(now, packet, rng) {
@@ -218,9 +219,10 @@ impl<P: Packet> Link<P> {
         Some(self.last_arrival)
     }
 
-    /// Lets everything out that has come out of a plain link by `now`; returns how many packets.
+    /// Removes the packets that have come out of a plain link by `now`; returns how many.
     #[inline(always)] // on the way of every hop
     pub fn release(&mut self, now: Time) -> u64 {
+        debug_assert!(self.is_plain(), "its packets may be lost or copied");
         let mut packets = 0;
         while self.line.front().is_some_and(|carried| carried.arrives <= now) {
             self.deliver();
@@ -229,20 +231,21 @@ impl<P: Packet> Link<P> {
         packets
     }
 
-    /// What is on the line of a plain link, oldest first.
+    /// The packets in a plain link, oldest first.
     pub fn inside(&self) -> impl Iterator<Item = &P> {
         let ordinals = (0..self.line.len()).map(|offset| self.line.head().wrapping_add(offset));
         ordinals.filter_map(|ordinal| self.line.get(ordinal)).map(|carried| &carried.packet)
     }
 
-    /// The last `packets` that were offered, for times to come, do not count until they are
-    /// [`Link::readmit`]ted. Nothing may be offered or delivered meanwhile.
+    /// Hides the newest `packets` of a plain link, which were offered ahead of time, until
+    /// [`Link::readmit`]. Nothing may be offered or delivered meanwhile.
     pub fn withhold(&mut self, packets: u32) {
+        debug_assert!(self.is_plain(), "they may be elsewhere");
         self.line.withhold(packets);
         self.arrived -= u64::from(packets);
     }
 
-    /// As many packets count again as were withheld.
+    /// Ends [`Link::withhold`] of so many packets.
     pub fn readmit(&mut self, packets: u32) {
         self.line.readmit(packets);
         self.arrived += u64::from(packets);

@@ -66,7 +66,7 @@ enum Next {
     Alone(Time, EventSource),
     /// Several, which have been spread over the levels below.
     Spread,
-    /// Nothing by the end.
+    /// Nothing is due by `end`.
     Later,
 }
 

@@ -31,7 +31,11 @@ pub(crate) fn build(plan: &Plan, seed: u64) -> (World, Vec<u32>) {
     let planned = topology.planned;
     (world.links, world.streams, world.hops) = (topology.links, topology.streams, topology.hops);
     world.media = topology.media;
-    world.feeders = Feeders::find(&mut world.hops, &world.links, &world.script);
+    let changed = world.script.iter().filter_map(|(_, action)| match action {
+        Action::Change { link, .. } => Some(*link),
+        _ => None,
+    });
+    world.feeders = Feeders::find(&mut world.hops, &world.links, changed);
     world.sources = Numbering::new(world.links.len(), world.flows.len());
     world.agenda = Agenda::new(world.sources.count(world.media.count()));
     // What happens at one time happens in the order of the file; the next action stands last.

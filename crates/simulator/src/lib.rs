@@ -8,6 +8,7 @@ mod controller;
 mod ends;
 mod event_source;
 mod feeders;
+mod feeding;
 mod measure;
 mod media;
 mod memory;

@@ -68,7 +68,7 @@ pub fn record(
     complete(plan, seed, (world, planned), observe, recording, progress)
 }
 
-/// Runs the world of a plan with the links that it has of it.
+/// Runs a world to the end of its plan. Beside it stands the plan's link of each of its links.
 fn complete(
     plan: &Plan,
     seed: u64,

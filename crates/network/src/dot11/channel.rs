@@ -131,7 +131,7 @@ pub struct Channel<P> {
     pub(super) thresholds: Vec<Threshold>,
     arrivals: u64,
     outcomes: Vec<Outcome<P>>,
-    /// When there is something to do next.
+    /// What [`Channel::first`] gives; each change of it updates this.
     next_wake: Time,
 }
 

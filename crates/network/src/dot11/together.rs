@@ -19,7 +19,7 @@ pub(super) struct Together {
 }
 
 /// The count at which a backoff ends and, in the lower bits, whose it is: one integer, because a
-/// heap compares a lot. Its 48 bits of slots are forty years.
+/// heap compares a lot. Its 48 bits of slots of 9 µs are eighty years.
 type End = u64;
 
 /// Bits of the station in an [`End`].
@@ -27,6 +27,7 @@ const STATION_BITS: u32 = 16;
 
 fn end_of(count: u64, station: usize) -> End {
     debug_assert!(station < 1 << STATION_BITS, "too many stations");
+    debug_assert!(count < 1 << (u64::BITS - STATION_BITS), "too many slots");
     count << STATION_BITS | station as u64
 }
 

@@ -109,7 +109,7 @@ impl<E: CongestionController> Sender<E> {
         self.look_whether_completed(now);
     }
 
-    /// Whether it has nothing of what few connections have, and control wants no more than most.
+    /// Whether there are no extensions, and control needs neither siblings nor delays.
     #[inline(always)] // on the way of every ACK
     pub(super) fn is_usual(&self) -> bool {
         self.extensions.is_none() && !self.needs.siblings && !self.needs.delays
@@ -341,7 +341,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
             return self.on_ack_extended(now, path, ack);
         }
         if opens(ack) {
-            return; // an answer that comes again
+            return; // a duplicate answer of a handshake
         }
         self.tell_delay(path, ack);
         self.on_ack(now, path, ack);
@@ -362,6 +362,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
     fn join(&mut self, path: usize) -> u64 {
         self.unblock();
         self.paths[path].join();
+        self.expect_opening();
         self.control.set_member(path, true);
         self.refresh(path);
         self.refresh_siblings();
@@ -389,7 +390,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
         if transmit.is_some() {
             return transmit;
         }
-        let late = self.after_stall(now);
+        let late = if self.needs.siblings { self.after_stall(now) } else { None };
         self.blocked = late.is_none();
         late
     }

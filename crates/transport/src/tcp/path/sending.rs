@@ -8,7 +8,7 @@ use units::{Span, Time};
 use wire::{Flags, Range};
 
 impl Path {
-    /// Takes over the window that control has set; returns whether it is another one.
+    /// Takes over the window that control has set; returns whether it has changed.
     pub(crate) fn refresh(&mut self, cwnd: f64, segment: u32) -> bool {
         let window = u64::from(cwnd as u32) * u64::from(segment);
         std::mem::replace(&mut self.window, window) != window

@@ -1,5 +1,5 @@
-//! Parts of a sender that few connections have. They are one optional box, so that the common case
-//! checks once for all of them.
+//! Parts of a sender that few connections have. They are one optional box, so that one check finds
+//! that there are none.
 
 use super::Sender;
 use super::selection::Selection;
@@ -23,7 +23,7 @@ pub(super) struct Extensions {
     idle: Option<Idle>,
     /// What a path sends in this time is all of it that the host may hold.
     small_queue_time: Option<Span>,
-    /// There is the handshake and nothing else: once every path is established, all this may go.
+    /// The handshake is the only part: the box is dropped once every path is established.
     opens_only: bool,
 }
 
@@ -70,7 +70,7 @@ impl Extensions {
         (handshake || lasting).then(|| Box::new(Extensions { opens_only: !lasting, ..parts }))
     }
 
-    /// Of a connection that is established and has nothing else, when a path may open again.
+    /// The handshake alone, for an established connection that a path joins.
     fn reopening() -> Self {
         Extensions {
             handshake: Some(Handshake { opened: true }),
@@ -95,10 +95,11 @@ impl<E: CongestionController> Sender<E> {
         if opens(ack) {
             return self.on_handshake(now, path, ack);
         }
-        if ack.ack > self.paths[path].board.una {
+        let progress = ack.ack > self.paths[path].board.una;
+        self.tell_delay(path, ack);
+        if progress {
             self.answered(now, path);
         }
-        self.tell_delay(path, ack);
         self.on_ack(now, path, ack);
         self.select_paths(now, |_| None);
         if let Some(time) = self.extensions.as_ref().and_then(|parts| parts.small_queue_time) {
@@ -118,11 +119,12 @@ impl<E: CongestionController> Sender<E> {
         }
     }
 
-    /// With every path established, a connection that has nothing beyond the handshake goes the
-    /// usual way.
+    /// With every path established that belongs to it, a connection that has nothing beyond the
+    /// handshake goes the usual way.
     fn end_opening(&mut self, now: Time) {
+        let open = |path: &Path| path.established() || !path.standing.member;
         let over = self.extensions.as_ref().is_some_and(|parts| parts.opens_only)
-            && self.paths.iter().all(Path::established);
+            && self.paths.iter().all(open);
         if over {
             self.paths.iter_mut().for_each(|path| path.look_at_pace(now));
             self.extensions = None;
@@ -130,14 +132,14 @@ impl<E: CongestionController> Sender<E> {
         }
     }
 
-    /// From now on it goes the extended way, whatever there is.
+    /// Keeps the extended way for good.
     #[cfg(test)]
     pub(super) fn stay_extended(&mut self) {
         let parts = self.extensions.get_or_insert_with(|| Box::new(Extensions::reopening()));
         parts.opens_only = false;
     }
 
-    /// A path has left: should it join again, there is a handshake to come.
+    /// A path joins: with handshakes, there is one to come.
     pub(super) fn expect_opening(&mut self) {
         if self.settings.options.handshake && self.extensions.is_none() {
             self.extensions = Some(Box::new(Extensions::reopening()));
@@ -240,13 +242,11 @@ impl<E: CongestionController> Sender<E> {
         Some(self.resend(now, me, range, dsn))
     }
 
-    /// If nothing is outstanding and nothing could be sent, what control then lets out.
-    #[inline(never)] // few senders end here
+    /// If nothing is outstanding and nothing could be sent, what a control that moves several
+    /// windows then lets out.
+    #[inline(never)] // few senders have such a control
     pub(super) fn after_stall(&mut self, now: Time) -> Option<Transmit<Data>> {
-        if self.starved || !self.needs.siblings {
-            return None;
-        }
-        if self.paths.iter().any(|path| path.board.outstanding() > 0) {
+        if self.starved || self.paths.iter().any(|path| path.board.outstanding() > 0) {
             return None;
         }
         self.control.on_stalled();

@@ -91,7 +91,6 @@ impl<E: CongestionController> Sender<E> {
             help.paths[path] = Helper::default();
         }
         self.paths[path].leave(&self.settings);
-        self.expect_opening();
         if let Some(selection) = self.extensions.as_mut().and_then(|it| it.selection.as_mut()) {
             selection.forget(path, &self.paths[path]);
         }

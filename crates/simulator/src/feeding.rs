@@ -1,0 +1,192 @@
+//! Packets in feeders: see `feeders.rs`.
+//!
+//! A feeder keeps its packets until they have come out, for its queue and its counters. An observer
+//! sees in a line only the packets that have entered it by then: see [`World::pause`].
+
+use crate::event_source::Wake;
+use crate::packed::PackedSegment;
+use crate::trace::EventKind;
+use crate::world::World;
+use network::Offer;
+use topology::{HopTarget, LazyStream};
+
+impl World {
+    /// A packet enters a feeder, and the private line behind it for the time when it comes out.
+    #[inline(never)] // it would crowd the way of other hops
+    pub(crate) fn feed(&mut self, mut packet: PackedSegment, feeder: u32) {
+        packet.advance();
+        let own = &mut self.links[feeder as usize];
+        self.totals.hops += own.release(self.now);
+        let mut rng = LazyStream { streams: &mut self.streams, index: feeder };
+        let Some(enters) = own.pass(self.now, &mut packet, &mut rng) else {
+            return self.lose(packet, feeder, EventKind::Dropped);
+        };
+        let line = self.line_behind(&packet);
+        packet.advance();
+        let mut rng = LazyStream { streams: &mut self.streams, index: line };
+        if let Offer::Wake(at) = self.links[line as usize].offer(enters, packet, &mut rng) {
+            self.agenda.schedule(self.sources.source(Wake::Link(line)), at);
+        }
+    }
+
+    /// The private line that a packet in a feeder goes to.
+    #[inline(always)] // it has two callers
+    fn line_behind(&self, packet: &PackedSegment) -> u32 {
+        match self.hops[packet.cursor() as usize].target() {
+            HopTarget::Link(line) => line,
+            other => unreachable!("{other:?} behind a feeder, where its line is"),
+        }
+    }
+
+    /// Before somebody looks: feeders let out what has come out, and lines withhold what has not
+    /// entered them.
+    pub(crate) fn pause(&mut self) {
+        for at in 0..self.feeders.links.len() {
+            let feeder = self.feeders.links[at] as usize;
+            self.totals.hops += self.links[feeder].release(self.now);
+            for packet in self.links[feeder].inside() {
+                let line = self.line_behind(packet);
+                *self.feeders.withheld.entry(line).or_default() += 1;
+            }
+        }
+        for (line, packets) in &self.feeders.withheld {
+            self.links[*line as usize].withhold(*packets);
+        }
+    }
+
+    /// The world goes on after a pause.
+    pub(crate) fn go_on(&mut self) {
+        while let Some((line, packets)) = self.feeders.withheld.pop_first() {
+            self.links[line as usize].readmit(packets);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::build::build;
+    use crate::feeders::Feeders;
+    use crate::{Observe, Outcome, run};
+    use proptest::prelude::*;
+    use scenario::Plan;
+    use topology::{Hop, HopTarget};
+
+    /// What differs between plans.
+    #[derive(Clone, Copy, Debug)]
+    struct Different {
+        queue: usize,
+        /// Rates in kb/s.
+        own: u64,
+        shared: u64,
+        /// Delays in µs.
+        delays: [u64; 2],
+        /// Whether lines are private, or common to all.
+        per_user: bool,
+        /// Whether the lines stand first in the file.
+        first: bool,
+        /// How many users have the lines alone.
+        alone: u32,
+    }
+
+    const QUEUES: [&str; 4] = [
+        "'unlimited'",
+        "{ droptail = { packets = '20 packets' } }",
+        "{ droptail = { bytes = '20 kB' } }",
+        "{ red = { min = '4 packets', max = '12 packets', max_p = 0.1, weight = 1, ecn = true, \
+         limit = '40 packets' } }",
+    ];
+
+    /// A class behind a shared link with private or common lines, and a class on those lines alone.
+    fn plan(it: Different) -> Plan {
+        let Different { own, shared, delays: [delay, behind], per_user, alone, .. } = it;
+        let queue = QUEUES[it.queue];
+        let line = format!(
+            "[[link]]\nname = 'own'\nrate = '{own} kb/s'\ndelay = '{behind} us'\n\
+             queue = 'unlimited'\nper_user = {per_user}\n\
+             [[link]]\nname = 'own-back'\ndelay = '{behind} us'\nper_user = {per_user}\n"
+        );
+        let common = format!(
+            "[[link]]\nname = 'shared'\nrate = '{shared} kb/s'\ndelay = '{delay} us'\n\
+             queue = {queue}\n[[link]]\nname = 'back'\ndelay = '5 ms'\n"
+        );
+        let links = if it.first { line + &common } else { common + &line };
+        let text = format!(
+            "name = 'x'\nduration = '3 s'\nwarmup = '500 ms'\nsample = '100 ms'\n\
+             [transport]\necn = true\n{links}\
+             [[flow]]\nname = 'behind'\ncount = 3\nspread = '50 ms'\ncontroller = 'lia'\n\
+             path = [{{ links = ['shared', 'own'], back = ['back', 'own-back'] }}]\n\
+             [[flow]]\nname = 'alone'\ncount = {alone}\ncontroller = 'reno'\n\
+             path = [{{ links = ['own'], back = ['own-back'] }}]\n\
+             [[flow]]\nname = 'striped'\ncount = 1\ncontroller = 'reno'\nstriped = true\n\
+             path = [{{ links = ['shared', 'own'], back = ['back', 'own-back'] }}, \
+             {{ links = ['shared', 'own'], back = ['back', 'own-back'] }}]\n"
+        );
+        Plan::read(&text, "x.toml", &[]).unwrap()
+    }
+
+    const USUAL: Different = Different {
+        queue: 1,
+        own: 4000,
+        shared: 8000,
+        delays: [1000, 3000],
+        per_user: true,
+        first: false,
+        alone: 1,
+    };
+
+    /// The numbers of the feeders of a plan.
+    fn feeders(plan: &Plan) -> Vec<u32> {
+        build(plan, 1).0.feeders.links
+    }
+
+    /// All that there is to see of a run, without what counts events.
+    fn seen(outcome: &Outcome) -> String {
+        format!("{:?}", Outcome { digest: 0, events: 0, ..outcome.clone() })
+    }
+
+    #[test]
+    fn a_link_that_leads_to_private_lines_alone_is_a_feeder() {
+        assert_eq!(feeders(&plan(USUAL)), [0, 1], "shared and back");
+        let mut beside = plan(USUAL);
+        beside.classes[0].paths[0].links.truncate(1);
+        assert_eq!(feeders(&beside), [1], "some packets of the shared link go nowhere else");
+        let common = plan(Different { per_user: false, ..USUAL });
+        assert_eq!(feeders(&common), [0u32; 0], "others reach the line too");
+        let (mut world, _) = build(&plan(USUAL), 1);
+        world.wake_feeders();
+        let own = 2; // the line of the first user
+        let found = Feeders::find(&mut world.hops, &world.links, [own].into_iter());
+        assert_eq!(found.links, [1], "that line changes");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        #[test]
+        fn whether_a_feeder_is_woken_shows_in_nothing_but_the_number_of_events(
+            (queue, own, shared) in (0usize..4, 500u64..20_000, 500u64..20_000),
+            delays in [0u64..20_000, 0u64..3],
+            (per_user, first, alone, seed) in (any::<bool>(), any::<bool>(), 0u32..2, 0u64..100),
+        ) {
+            let different = Different { queue, own, shared, delays, per_user, first, alone };
+            let plan = plan(different);
+            let observe = Observe { series: true, events: Some(1000) };
+            let usual = run(&plan, seed, observe, &Default::default()).unwrap();
+            let woken = crate::run::run_without_feeders(&plan, seed, observe);
+            prop_assert_eq!(seen(&usual), seen(&woken));
+            prop_assert_eq!(usual.events < woken.events, !feeders(&plan).is_empty());
+        }
+    }
+
+    impl super::World {
+        /// Every link is woken from the beginning on.
+        pub(crate) fn wake_feeders(&mut self) {
+            self.feeders = Feeders::default();
+            for hop in &mut self.hops {
+                if let HopTarget::Feeder(link) = hop.target() {
+                    *hop = Hop::link(link);
+                }
+            }
+        }
+    }
+}
