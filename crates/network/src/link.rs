@@ -2,7 +2,7 @@
 //!
 //! The link runs in virtual time. When a packet arrives, the moment its transmission will start and
 //! the moment it will come out at the far end are known, because packets leave in order; so a
-//! packet costs one event or, where nobody waits for it at the far end, none; and a link has one event
+//! packet costs one event or, where what follows is known as well, none. A link has one event
 //! pending however many packets it carries.
 //! Packets lie by value in one ring, in order, so a hop reads and writes memory in sequence.
 //!

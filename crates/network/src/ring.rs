@@ -160,6 +160,10 @@ mod tests {
                     prop_assert_eq!(ring.get(ring.head() + offset as u32), Some(item));
                 }
                 prop_assert_eq!(ring.get(ring.tail()), None);
+                let newest = ring.len().min(2);
+                ring.withhold(newest);
+                prop_assert_eq!(ring.len() + newest, model.len() as u32);
+                ring.readmit(newest);
             }
         }
     }

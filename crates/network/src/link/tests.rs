@@ -296,6 +296,43 @@ fn a_chain_of_two_states_loses_in_bursts_on_any_link() {
 }
 
 proptest! {
+    /// Packets that pass come out when those come out that are waited for, and are counted the same;
+    /// those that are withheld are not seen.
+    #[test]
+    fn a_link_that_nobody_wakes_does_what_one_that_is_woken_does(
+        steps in prop::collection::vec((0u64..2_000_000, 40u32..1500, any::<bool>()), 1..200),
+        limit in 0u64..20,
+    ) {
+        let [mut woken, mut passed] =
+            [(); 2].map(|()| link(10_000_000, 5, Queue::DropTail(DropTail::of(limit))));
+        let (mut now, mut next, mut out, mut exits) = (Time::ZERO, None::<Time>, vec![], vec![]);
+        for (gap, size, look) in steps {
+            now = now + Span(gap);
+            while let Some(at) = next.filter(|at| *at <= now) {
+                out.push(at);
+                next = woken.deliver();
+            }
+            if let Offer::Wake(at) = woken.offer(now, TestPacket::of(size), &mut Never) {
+                next = Some(at);
+            }
+            exits.extend(passed.pass(now, &mut TestPacket::of(size), &mut Never));
+            if look {
+                let inside = passed.inside().count() as u32;
+                passed.release(now);
+                prop_assert_eq!(passed.carried(), woken.carried());
+                prop_assert_eq!(passed.counters(), woken.counters());
+                prop_assert_eq!(passed.backlog(now), woken.backlog(now));
+                passed.withhold(1);
+                let Counters { arrived, .. } = passed.counters();
+                prop_assert_eq!(arrived + 1, woken.counters().arrived);
+                passed.readmit(1);
+                prop_assert!(passed.inside().count() as u32 <= inside);
+            }
+        }
+        out.extend(drain(&mut woken, next));
+        prop_assert_eq!(out, exits);
+    }
+
     /// Whatever arrives and whatever changes: what was offered came out, was dropped or was lost,
     /// in order, and never sooner than rate and delay allow.
     #[test]
