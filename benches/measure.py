@@ -189,14 +189,22 @@ def main() -> None:
     print(f"memory per idle flow: {memory_per_flow():.0f} B")
     three, one = per_hop("w1", "5 s", "15 s"), per_hop("w1-one-hop", "5 s", "15 s")
     print(f"W1: {three:.0f} instructions per packet-hop; over one link {one:.0f}")
-    # A packet and its ACK make six hops or two; what is not a hop's is the endpoints'.
-    hop = (6 * three - 2 * one) / 4
+    # A packet and its ACK make six hops or two; what is not a hop's is the endpoints'. Links that
+    # change are woken for each packet, as that over one link is.
+    changes = [
+        f'link.{link}.change=[{{at="4 s",rate="1 Gb/s"}}]' for link in ("egress", "access-back")
+    ]
+    hop = (6 * per_hop("w1", "5 s", "15 s", *changes) - 2 * one) / 4
     print(
         f"endpoints: {2 * one - 2 * hop:.0f} instructions per packet and its ACK, a hop {hop:.0f}"
     )
     print(f"W2: {per_hop('w2-droptail', '50 s', '100 s'):.0f} instructions per packet-hop")
     print(f"W2, random: {per_hop('w2-random', '50 s', '100 s'):.0f} instructions per packet-hop")
     print(f"W3: {per_hop('w3', '400 ms', '500 ms'):.0f} instructions per packet-hop")
+    for scenario in ("khalili/scenario-c", "tse/shared"):
+        file = str(ROOT / f"scenarios/{scenario}.toml")
+        cost = per_hop(file, "40 s", "80 s", "warmup=10 s")
+        print(f"{scenario}: {cost:.0f} instructions per packet-hop")
     two, many = per_hop_over_subflows(2), per_hop_over_subflows(64)
     print(f"64 subflows: {many:.0f} instructions per packet-hop, {many / two:.2f} times two")
     for stations in (5, 50, 100):

@@ -296,7 +296,7 @@ fn a_chain_of_two_states_loses_in_bursts_on_any_link() {
 }
 
 proptest! {
-    /// Packets that pass come out when those come out that are waited for, and are counted the same;
+    /// Packets that pass come out when those do that are waited for, and are counted the same;
     /// those that are withheld are not seen.
     #[test]
     fn a_link_that_nobody_wakes_does_what_one_that_is_woken_does(
