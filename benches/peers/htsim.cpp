@@ -1,11 +1,11 @@
-// The dumbbell of W1 and W3 on csg-htsim, so that the ratios of docs/explanation/speed.md can be taken
-// again. A program of ours against its classes; it holds nothing of theirs. Build, with their own flags:
+// The dumbbell of W1 and W3 on csg-htsim, over one link each way or three, so that the ratios of
+// docs/explanation/speed.md can be taken again. A program of ours against its classes; it holds nothing of theirs. Build, with their own flags:
 //
 //   git clone https://github.com/Broadcom/csg-htsim && git -C csg-htsim checkout 841d9e7
 //   make -C csg-htsim/sim
 //   g++ -std=c++17 -O3 -I csg-htsim/sim benches/peers/htsim.cpp csg-htsim/sim/libhtsim.a -o htsim-dumbbell
 //
-// htsim-dumbbell FLOWS BOTTLENECK_MBPS QUEUE_PACKETS SECONDS
+// htsim-dumbbell FLOWS BOTTLENECK_MBPS QUEUE_PACKETS SECONDS [LINKS]
 #include "config.h"
 
 #include "eventlist.h"
@@ -30,18 +30,18 @@ void add_private_line(Route &route, EventList &events) {
 struct Bottleneck {
     Queue queue;
     Pipe line;
-    Bottleneck(double mbps, int packets, EventList &events)
+    Bottleneck(double mbps, int packets, double ms, EventList &events)
         : queue(speedFromMbps(mbps), memFromPkt(packets), events, nullptr),
-          line(timeFromMs(18.0), events) {}
+          line(timeFromMs(ms), events) {}
 };
 
-// Private line, bottleneck, private line, endpoint.
-Route *way(Bottleneck &shared, PacketSink *end, EventList &events) {
+// The bottleneck, between private lines or alone, and the endpoint.
+Route *way(Bottleneck &shared, bool private_lines, PacketSink *end, EventList &events) {
     auto *route = new Route();
-    add_private_line(*route, events);
+    if (private_lines) add_private_line(*route, events);
     route->push_back(&shared.queue);
     route->push_back(&shared.line);
-    add_private_line(*route, events);
+    if (private_lines) add_private_line(*route, events);
     route->push_back(end);
     return route;
 }
@@ -49,17 +49,21 @@ Route *way(Bottleneck &shared, PacketSink *end, EventList &events) {
 }  // namespace
 
 int main(int argc, char **argv) {
-    if (argc != 5) {
-        std::fprintf(stderr, "usage: %s FLOWS BOTTLENECK_MBPS QUEUE_PACKETS SECONDS\n", argv[0]);
+    const int links = argc == 6 ? std::atoi(argv[5]) : 3;
+    if (argc < 5 || argc > 6 || (links != 1 && links != 3)) {
+        std::fprintf(stderr, "usage: %s FLOWS BOTTLENECK_MBPS QUEUE_PACKETS SECONDS [1 or 3 LINKS]\n",
+                     argv[0]);
         return 2;
     }
+    const bool private_lines = links == 3;
+    const double ms = private_lines ? 18.0 : 20.0;
     const int flows = std::atoi(argv[1]), queue = std::atoi(argv[3]);
     const double mbps = std::atof(argv[2]), seconds = std::atof(argv[4]);
     std::cout.setstate(std::ios_base::badbit);  // it reports every timeout
     EventList &events = EventList::getTheEventList();
     events.setEndtime(timeFromSec(seconds));
     Packet::set_packet_size(1500);
-    Bottleneck forth(mbps, queue, events), back(mbps, queue, events);
+    Bottleneck forth(mbps, queue, ms, events), back(mbps, queue, ms, events);
     TcpRtxTimerScanner timers(timeFromMs(10.0), events);
     std::vector<TcpSink *> sinks;
     for (int i = 0; i < flows; i++) {
@@ -68,7 +72,8 @@ int main(int argc, char **argv) {
         source->set_cwnd(10 * 1500);
         source->set_ssthresh(100 * 1500);
         timers.registerTcp(*source);
-        source->connect(*way(forth, sink, events), *way(back, source, events), *sink,
+        source->connect(*way(forth, private_lines, sink, events),
+                        *way(back, private_lines, source, events), *sink,
                         static_cast<simtime_picosec>(drand() * timeFromMs(100.0)));
         sinks.push_back(sink);
     }
@@ -76,6 +81,6 @@ int main(int argc, char **argv) {
     }
     unsigned long long bytes = 0;
     for (const TcpSink *sink : sinks) bytes += sink->_packets;  // it counts bytes
-    // Each segment that arrived and its ACK crossed three lines; what was dropped is left out.
-    std::printf("hops %llu\n", 6 * (bytes / 1500));
+    // Each segment that arrived and its ACK crossed every link; what was dropped is left out.
+    std::printf("hops %llu\n", 2 * links * (bytes / 1500));
 }
