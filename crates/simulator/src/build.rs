@@ -37,7 +37,8 @@ pub(crate) fn build(plan: &Plan, seed: u64) -> (World, Vec<u32>) {
     });
     world.feeders = Feeders::find(&mut world.hops, &world.links, changed);
     world.sources = Numbering::new(world.links.len(), world.flows.len());
-    world.agenda = Agenda::new(world.sources.count(world.media.count()));
+    let sources = world.sources.count(world.media.count());
+    world.agenda = Agenda::new(sources, Time::from(duration));
     // What happens at one time happens in the order of the file; the next action stands last.
     world.script.sort_by_key(|(at, _)| *at);
     world.script.reverse();
@@ -83,7 +84,7 @@ fn empty() -> World {
         outcomes: Vec::new(),
         script: Vec::new(),
         sources: Numbering::default(),
-        agenda: Agenda::new(0),
+        agenda: Agenda::new(0, Time::ZERO),
         watch: None,
         store: SideStore::default(),
         totals: Totals::default(),

@@ -152,7 +152,7 @@ impl World {
     /// The run is over: the memory of links and agenda is free for results.
     pub(crate) fn forget_links(&mut self) {
         (self.links, self.hops, self.streams) = Default::default();
-        self.agenda = Agenda::new(0);
+        self.agenda = Agenda::new(0, Time::ZERO);
     }
 
     /// Runs everything up to and at `end`, or [`BATCH`] events of it; returns whether `end` is

@@ -1,14 +1,9 @@
-//! The agenda: which event source is to be woken next.
-//!
-//! A source (a link, an endpoint's timer) has at most one wake-up pending, so the agenda is an
-//! array with one entry for each source, threaded through a hierarchical timing wheel (Varghese and
-//! Lauck 1987): levels of 4096 slots, the finest 1 µs wide. Insertion and removal take constant
-//! time however many sources there are, which is what keeps the cost of an event flat from ten
-//! flows to a hundred thousand. A source that is alone in the next occupied slot is the next one,
-//! on whatever level it stands, so a sparse agenda moves nothing down through the levels.
-//!
-//! Order is total: by time, then by source. Simultaneous events therefore happen in the order of
-//! their sources' numbers in every run.
+//! Pending wake-ups of many sources: an array with one entry for each, threaded through a
+//! hierarchical timing wheel (Varghese and Lauck 1987): levels of 4096 slots, the finest 1 µs wide.
+//! Insertion and removal take constant time however many sources there are, which is what keeps the
+//! cost of an event flat from a thousand flows to a hundred thousand. A source that is alone in the
+//! next occupied slot is the next one, on whatever level it stands, so a sparse wheel moves nothing
+//! down through the levels.
 
 use crate::event_source::EventSource;
 use units::Time;
@@ -71,7 +66,7 @@ enum Next {
 }
 
 /// Pending wake-ups in total order.
-pub(crate) struct Agenda {
+pub(crate) struct Wheel {
     entries: Vec<Entry>,
     levels: Box<[Level; LEVELS]>,
     /// Bit `i` is set while level `i` has an occupied slot.
@@ -138,10 +133,10 @@ fn slot_of(tick: u64, level: usize) -> usize {
     (tick >> (SLOT_BITS * level as u32)) as usize & (SLOTS - 1)
 }
 
-impl Agenda {
-    /// An agenda for so many sources.
-    pub(crate) fn new(sources: usize) -> Self {
-        Agenda {
+impl Wheel {
+    /// A wheel for so many sources.
+    pub(super) fn new(sources: usize) -> Self {
+        Wheel {
             entries: vec![Entry { when: Time::NEVER, next: NONE, previous: NONE }; sources],
             levels: Box::new([Level::EMPTY; LEVELS]),
             occupied: 0,
@@ -152,14 +147,14 @@ impl Agenda {
 
     /// Wakes `source`, which has nothing pending, at `when`, which is not in the past.
     #[inline]
-    pub(crate) fn schedule(&mut self, source: EventSource, when: Time) {
+    pub(super) fn schedule(&mut self, source: EventSource, when: Time) {
         debug_assert!(self.entries[source.index()].when == Time::NEVER, "already pending");
         self.insert(source, when);
     }
 
     /// Wakes `source` at `when` at the latest: an earlier wake-up stays, a later one moves forward.
     #[inline(always)] // after every ACK, where the earlier one mostly stays
-    pub(crate) fn advance(&mut self, source: EventSource, when: Time) {
+    pub(super) fn advance(&mut self, source: EventSource, when: Time) {
         let pending = self.entries[source.index()].when;
         if when < pending {
             self.move_forward(source, pending, when);
@@ -175,7 +170,7 @@ impl Agenda {
     }
 
     /// Wakes `source` at `when`, whatever was pending.
-    pub(crate) fn reschedule(&mut self, source: EventSource, when: Time) {
+    pub(super) fn reschedule(&mut self, source: EventSource, when: Time) {
         let pending = self.entries[source.index()].when;
         if pending != Time::NEVER {
             self.remove(source, pending);
@@ -189,7 +184,7 @@ impl Agenda {
     /// The next wake-up at or before `end`. In a dense agenda `ahead` is called with the sources
     /// that are 3, 6 and 9 places further on in the same tick.
     #[inline(always)] // it has one caller
-    pub(crate) fn pop(
+    pub(super) fn pop(
         &mut self,
         end: Time,
         ahead: impl FnOnce([EventSource; 3]),
@@ -339,67 +334,5 @@ impl Agenda {
         if next != NONE {
             self.entries[next.index()].previous = previous;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use std::collections::BTreeMap;
-
-    proptest! {
-        /// Against a plain sorted map: the same wake-ups in the same order, whatever is asked.
-        #[test]
-        fn wake_ups_come_in_the_order_of_time_and_then_of_source(
-            steps in prop::collection::vec((0u32..20, 0u64..(1 << 40), 0u32..40, 0u8..5), 1..300),
-        ) {
-            let mut agenda = Agenda::new(20);
-            let mut model: BTreeMap<EventSource, Time> = BTreeMap::new();
-            let mut now = Time::ZERO;
-            for (number, gap, shrink, what) in steps {
-                let source = EventSource(number);
-                if what < 2 {
-                    let expected = model.iter().map(|(e, t)| (*t, *e)).min();
-                    let got = agenda.pop(Time::NEVER, |_| {});
-                    prop_assert_eq!(got, expected);
-                    if let Some((when, source)) = got {
-                        now = when;
-                        model.remove(&source);
-                    }
-                } else if what == 2 {
-                    let when = Time(now.0 + (gap >> shrink));
-                    agenda.reschedule(source, when);
-                    model.insert(source, when);
-                } else if what == 3 && gap % 4 == 0 {
-                    agenda.reschedule(source, Time::NEVER);
-                    model.remove(&source);
-                } else {
-                    let when = Time(now.0 + (gap >> shrink));
-                    agenda.advance(source, when);
-                    let pending = model.entry(source).or_insert(when);
-                    *pending = when.min(*pending);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn nothing_after_the_end_is_handed_out_and_the_rest_can_still_be_had() {
-        let mut agenda = Agenda::new(2);
-        agenda.schedule(EventSource(0), Time(1_000_000));
-        agenda.schedule(EventSource(1), Time(3_000_000_000));
-        assert_eq!(agenda.pop(Time(2_000_000), |_| {}), Some((Time(1_000_000), EventSource(0))));
-        assert_eq!(agenda.pop(Time(2_000_000), |_| {}), None);
-        assert_eq!(agenda.pop(Time(2_999_999_999), |_| {}), None);
-        agenda.schedule(EventSource(0), Time(2_000_001));
-        assert_eq!(
-            agenda.pop(Time(4_000_000_000), |_| {}),
-            Some((Time(2_000_001), EventSource(0)))
-        );
-        assert_eq!(
-            agenda.pop(Time(4_000_000_000), |_| {}),
-            Some((Time(3_000_000_000), EventSource(1)))
-        );
     }
 }

@@ -1,0 +1,153 @@
+//! What is to be woken next.
+//!
+//! A source (a link, an endpoint's timer) has at most one wake-up pending. Order is total: by time,
+//! then by source. Simultaneous events therefore happen in the order of their sources' numbers in
+//! every run. Few sources are in a tournament, many in a timing wheel; which of the two it is shows
+//! in nothing but the time that it takes.
+
+use crate::event_source::EventSource;
+use tournament::Tournament;
+use units::Time;
+use wheel::Wheel;
+
+mod tournament;
+mod wheel;
+
+/// Pending wake-ups in total order.
+pub(crate) enum Agenda {
+    /// Of few sources.
+    Few(Tournament),
+    /// Of many.
+    Many(Wheel),
+}
+
+impl Agenda {
+    /// An agenda for so many sources, in which nothing is looked for after `until`.
+    pub(crate) fn new(sources: usize, until: Time) -> Self {
+        match sources <= tournament::MOST && until < tournament::LATEST {
+            true => Agenda::Few(Tournament::new(sources)),
+            false => Agenda::Many(Wheel::new(sources)),
+        }
+    }
+
+    /// Wakes `source`, which has nothing pending, at `when`, which is not in the past.
+    #[inline(always)] // on the way of every hop
+    pub(crate) fn schedule(&mut self, source: EventSource, when: Time) {
+        match self {
+            Agenda::Few(few) => few.schedule(source, when),
+            Agenda::Many(many) => many.schedule(source, when),
+        }
+    }
+
+    /// Wakes `source` at `when` at the latest: an earlier wake-up stays, a later one moves forward.
+    #[inline(always)] // after every ACK, where the earlier one mostly stays
+    pub(crate) fn advance(&mut self, source: EventSource, when: Time) {
+        match self {
+            Agenda::Few(few) => few.schedule(source, when),
+            Agenda::Many(many) => many.advance(source, when),
+        }
+    }
+
+    /// Wakes `source` at `when`, whatever was pending.
+    pub(crate) fn reschedule(&mut self, source: EventSource, when: Time) {
+        match self {
+            Agenda::Few(few) => few.reschedule(source, when),
+            Agenda::Many(many) => many.reschedule(source, when),
+        }
+    }
+
+    /// The next wake-up at or before `end`. Where many are due `ahead` is called with the sources
+    /// that are 3, 6 and 9 places further on.
+    #[inline(always)] // it has one caller
+    pub(crate) fn pop(
+        &mut self,
+        end: Time,
+        ahead: impl FnOnce([EventSource; 3]),
+    ) -> Option<(Time, EventSource)> {
+        match self {
+            Agenda::Few(few) => few.pop(end),
+            Agenda::Many(many) => many.pop(end, ahead),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    /// One of each kind.
+    fn agendas(sources: usize) -> [Agenda; 2] {
+        let few = Agenda::new(sources, Time::ZERO);
+        assert!(matches!(few, Agenda::Few(_)));
+        let many = Agenda::new(sources, tournament::LATEST);
+        assert!(matches!(many, Agenda::Many(_)), "a run of months");
+        [few, many]
+    }
+
+    proptest! {
+        /// Against a plain sorted map: the same wake-ups in the same order, whatever is asked.
+        #[test]
+        fn wake_ups_come_in_the_order_of_time_and_then_of_source(
+            steps in prop::collection::vec((0u32..20, 0u64..(1 << 40), 0u32..40, 0u8..5), 1..300),
+        ) {
+            for mut agenda in agendas(20) {
+                let mut model: BTreeMap<EventSource, Time> = BTreeMap::new();
+                let mut now = Time::ZERO;
+                for (number, gap, shrink, what) in &steps {
+                    let source = EventSource(*number);
+                    if *what < 2 {
+                        let expected = model.iter().map(|(e, t)| (*t, *e)).min();
+                        let got = agenda.pop(Time::NEVER, |_| {});
+                        prop_assert_eq!(got, expected);
+                        if let Some((when, source)) = got {
+                            now = when;
+                            model.remove(&source);
+                        }
+                    } else if *what == 2 {
+                        let when = Time(now.0 + (gap >> shrink));
+                        agenda.reschedule(source, when);
+                        model.insert(source, when);
+                    } else if *what == 3 && gap % 4 == 0 {
+                        agenda.reschedule(source, Time::NEVER);
+                        model.remove(&source);
+                    } else {
+                        let when = Time(now.0 + (gap >> shrink));
+                        agenda.advance(source, when);
+                        let pending = model.entry(source).or_insert(when);
+                        *pending = when.min(*pending);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_after_the_end_is_handed_out_and_the_rest_can_still_be_had() {
+        for mut agenda in agendas(2) {
+            agenda.schedule(EventSource(0), Time(1_000_000));
+            agenda.schedule(EventSource(1), Time(3_000_000_000));
+            let mut pop = |end| agenda.pop(Time(end), |_| {});
+            assert_eq!(pop(2_000_000), Some((Time(1_000_000), EventSource(0))));
+            assert_eq!(pop(2_000_000), None);
+            assert_eq!(pop(2_999_999_999), None);
+            agenda.schedule(EventSource(0), Time(2_000_001));
+            let mut pop = |end| agenda.pop(Time(end), |_| {});
+            assert_eq!(pop(4_000_000_000), Some((Time(2_000_001), EventSource(0))));
+            assert_eq!(pop(4_000_000_000), Some((Time(3_000_000_000), EventSource(1))));
+        }
+    }
+
+    #[test]
+    fn simultaneous_wake_ups_come_in_the_order_of_their_sources_at_any_number_of_sources() {
+        for sources in [1, 2, 3, 63, 64, 65, tournament::MOST] {
+            for mut agenda in agendas(sources) {
+                let all = 0..sources as u32;
+                all.clone().rev().for_each(|it| agenda.schedule(EventSource(it), Time(5_000)));
+                let woken = std::iter::from_fn(|| agenda.pop(Time(5_000), |_| {}));
+                assert!(woken.map(|(_, source)| source.0).eq(all), "{sources} sources");
+            }
+        }
+    }
+}

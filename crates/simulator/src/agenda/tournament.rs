@@ -1,0 +1,120 @@
+//! Pending wake-ups of up to some thousand sources, in a tournament (Knuth, The Art of Computer
+//! Programming, volume 3, §5.4.1): each source is a leaf, and each node above has the earlier of
+//! its two children.
+//!
+//! A wake-up climbs from its leaf to the top, without a branch that depends on times. A timing
+//! wheel takes as many instructions, but a processor guesses several of its branches wrong for each
+//! event: with some hundred sources a whole run is faster by a fifth in a tournament, with six
+//! thousand by 8 %.
+
+use crate::event_source::EventSource;
+use units::Time;
+
+/// Most sources.
+pub(super) const MOST: usize = 1 << 13;
+/// Two for each source.
+const NODES: usize = 2 * MOST;
+/// Bits of a source in a key.
+const BITS: u32 = MOST.trailing_zeros();
+/// A wake-up at this time or later never comes: 26 days.
+pub(super) const LATEST: Time = Time((1 << (64 - BITS)) - 1);
+
+/// When a source is to be woken and, in the lower bits, which: integers that are in total order.
+type Key = u64;
+
+/// Not pending.
+const NEVER: Key = Key::MAX;
+
+/// No source.
+const NONE: usize = usize::MAX;
+
+fn key(source: EventSource, when: Time) -> Key {
+    match when < LATEST {
+        true => when.0 << BITS | u64::from(source.0),
+        false => NEVER,
+    }
+}
+
+/// Wake-ups of up to [`MOST`] sources, in total order: by time, then by source.
+pub(crate) struct Tournament {
+    /// Node 1 is the first of all; below node `i` are `2 i` and `2 i + 1`; the leaves are last.
+    keys: Box<[Key; NODES]>,
+    /// Where the leaves begin: as many as a power of two.
+    leaves: usize,
+    /// The source that was handed out last: its key stands until it has another one, or until the
+    /// next is asked for.
+    woken: usize,
+}
+
+impl Tournament {
+    /// A tournament of so many sources.
+    pub(super) fn new(sources: usize) -> Self {
+        debug_assert!(sources <= MOST, "too many sources");
+        let leaves = sources.next_power_of_two().clamp(2, MOST);
+        let keys: Box<[Key]> = vec![NEVER; NODES].into();
+        Tournament { keys: keys.try_into().expect("as many"), leaves, woken: NONE }
+    }
+
+    fn leaf(&self, source: usize) -> usize {
+        (self.leaves + source) % NODES
+    }
+
+    /// Gives a source another key, an earlier or a later one.
+    #[inline(always)] // on the way of every event
+    fn replay(&mut self, source: usize, key: Key) {
+        let mut node = self.leaf(source);
+        self.keys[node] = key;
+        let mut first = key;
+        while node > 1 {
+            first = first.min(self.keys[(node ^ 1) % NODES]);
+            node /= 2;
+            self.keys[node % NODES] = first;
+        }
+    }
+
+    /// Gives a source an earlier key than it had.
+    #[inline(always)] // on the way of every hop
+    fn advance_to(&mut self, source: usize, key: Key) {
+        let mut node = self.leaf(source);
+        while node > 0 && key < self.keys[node % NODES] {
+            self.keys[node % NODES] = key;
+            node /= 2;
+        }
+    }
+
+    /// Wakes `source` at `when`, if nothing earlier is pending.
+    #[inline(always)] // on the way of every hop
+    pub(super) fn schedule(&mut self, source: EventSource, when: Time) {
+        let key = key(source, when);
+        if source.index() == self.woken {
+            self.woken = NONE;
+            return self.replay(source.index(), key);
+        }
+        self.advance_to(source.index(), key);
+    }
+
+    /// Wakes `source` at `when`, whatever was pending.
+    pub(super) fn reschedule(&mut self, source: EventSource, when: Time) {
+        if source.index() == self.woken {
+            self.woken = NONE;
+        }
+        self.replay(source.index(), key(source, when));
+    }
+
+    /// The next wake-up at or before `end`.
+    #[inline(always)] // it has one caller
+    pub(super) fn pop(&mut self, end: Time) -> Option<(Time, EventSource)> {
+        if self.woken != NONE {
+            self.replay(self.woken, NEVER);
+            self.woken = NONE;
+        }
+        let first = self.keys[1];
+        let when = Time(first >> BITS);
+        if when > end || when == LATEST {
+            return None;
+        }
+        let source = EventSource(first as u32 % MOST as u32);
+        self.woken = source.index();
+        Some((when, source))
+    }
+}
