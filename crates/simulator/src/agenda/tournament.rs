@@ -95,10 +95,13 @@ impl Tournament {
 
     /// Wakes `source` at `when`, whatever was pending.
     pub(super) fn reschedule(&mut self, source: EventSource, when: Time) {
+        let key = key(source, when);
         if source.index() == self.woken {
             self.woken = NONE;
+        } else if self.keys[self.leaf(source.index())] == key {
+            return; // a medium that is offered a packet mostly has the same to do next
         }
-        self.replay(source.index(), key(source, when));
+        self.replay(source.index(), key);
     }
 
     /// The next wake-up at or before `end`.

@@ -172,6 +172,9 @@ impl Wheel {
     /// Wakes `source` at `when`, whatever was pending.
     pub(super) fn reschedule(&mut self, source: EventSource, when: Time) {
         let pending = self.entries[source.index()].when;
+        if pending == when {
+            return;
+        }
         if pending != Time::NEVER {
             self.remove(source, pending);
             self.entries[source.index()].when = Time::NEVER;
