@@ -1,5 +1,5 @@
-"""Pages "how to add one" whose kind is registered by a macro of its crate: the page's files and
-their lines of registration are built into copies of the crates, and the page's tests run there.
+"""Pages "how to add one" whose kind is registered by a macro of its crate: the pages' files and
+their lines of registration are built into copies of the crates, and each page's tests run there.
 """
 
 from __future__ import annotations
@@ -78,21 +78,33 @@ PAGES = [
 ]
 
 
-def workspace(copied: set[str]) -> Path:
-    """The workspace with copies of the crates that a page changes; every other crate is a link. It
-    has builds of its own, which stay: cargo would take those of a copy for those of the crate.
-    Pages that change the same crates share them: each writes files, so that cargo builds again.
+@pytest.fixture(scope="module")
+def workspace() -> Path:
+    """The workspace with copies of the crates that pages change, and in them what all pages add:
+    one build serves all of them. Every other crate is a link. The builds stay, in a folder of
+    their own: cargo would take those of a copy for those of the crate.
     """
-    root = TARGET / "worked-examples" / "-".join(sorted(copied))
+    if not shutil.which("cargo"):
+        pytest.skip("there is no cargo")
+    root = TARGET / "worked-examples"
     shutil.rmtree(root / "crates", ignore_errors=True)
     (root / "crates").mkdir(parents=True)
     for name in ("Cargo.toml", "Cargo.lock"):
         shutil.copy2(ROOT / name, root / name)
+    changed = {part.crate for worked in PAGES for part in worked.parts}
+    changed = changed.union(*(option.crates for option in OPTIONS))
     for crate in (ROOT / "crates").iterdir():
-        if crate.name in copied:
+        if crate.name in changed:
             shutil.copytree(crate, root / "crates" / crate.name)
         else:
             (root / "crates" / crate.name).symlink_to(crate)
+    for worked in PAGES:
+        texts = [block.text for block in blocks(ROOT / worked.page, "rust")]
+        for part, content, registration in zip(worked.parts, texts[::2], texts[1::2], strict=True):
+            insert(part, content, registration, root)
+    for option in OPTIONS:
+        for block in blocks(ROOT / option.page, "diff"):
+            apply(block.text, root)
     return root
 
 
@@ -108,22 +120,18 @@ def insert(part: Part, content: str, registration: str, root: Path) -> None:
 
 
 @pytest.mark.parametrize("worked", PAGES, ids=lambda worked: Path(worked.page).stem)
-def test_the_worked_example_of_a_page_compiles_and_its_tests_hold(worked: Worked) -> None:
+def test_the_worked_example_of_a_page_compiles_and_its_tests_hold(
+    worked: Worked, workspace: Path
+) -> None:
     """The tests of the whole registry run too: they find the new kind by themselves."""
-    if not shutil.which("cargo"):
-        pytest.skip("there is no cargo")
-    root = workspace({part.crate for part in worked.parts})
-    texts = [block.text for block in blocks(ROOT / worked.page, "rust")]
-    for part, content, registration in zip(worked.parts, texts[::2], texts[1::2], strict=True):
-        insert(part, content, registration, root)
     for part in worked.parts:
         folder = part.registry.split("/")[0]
-        output = passes(["--package", part.crate, "--lib", f"{folder}::"], root)
+        output = passes(["--package", part.crate, "--lib", f"{folder}::"], workspace)
         own = f"::{Path(part.file).stem}::"
         ran = [line for line in output.splitlines() if own in line]
         assert ran and all(line.endswith("ok") for line in ran), output
     for arguments in worked.further:
-        assert " 0 passed" not in passes(arguments, root)
+        assert " 0 passed" not in passes(arguments, workspace)
 
 
 def passes(arguments: list[str], root: Path) -> str:
@@ -139,8 +147,7 @@ def passes(arguments: list[str], root: Path) -> str:
     return done.stdout
 
 
-# Pages "add an option": their differences apply to copies of the crates, and tests hold there. They
-# share builds with the pages above, so they are in one file: files may run at the same time.
+# Pages "add an option": their differences apply to copies of the crates, and tests hold there.
 
 
 @dataclass(frozen=True)
@@ -190,12 +197,7 @@ def apply(difference: str, root: Path) -> None:
 
 
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: Path(option.page).stem)
-def test_the_option_of_a_page_compiles_and_its_tests_hold(option: Option) -> None:
-    if not shutil.which("cargo"):
-        pytest.skip("there is no cargo")
-    root = workspace(option.crates)
-    for block in blocks(ROOT / option.page, "diff"):
-        apply(block.text, root)
+def test_the_option_of_a_page_compiles_and_its_tests_hold(option: Option, workspace: Path) -> None:
     for arguments in option.runs:
-        output = passes(arguments, root)
+        output = passes(arguments, workspace)
         assert " 0 passed" not in output, output
