@@ -1,5 +1,6 @@
 // The dumbbell of W1 and W3 on csg-htsim, over one link each way or three, so that the ratios of
-// docs/explanation/speed.md can be taken again. A program of ours against its classes; it holds nothing of theirs. Build, with their own flags:
+// docs/explanation/speed.md can be taken again. A program of ours against its classes; it holds
+// nothing of theirs. Build, with their own flags:
 //
 //   git clone https://github.com/Broadcom/csg-htsim && git -C csg-htsim checkout 841d9e7
 //   make -C csg-htsim/sim
