@@ -80,12 +80,19 @@ impl<E: CongestionController> Sender<E> {
 
     /// Brings window and pace of `me` over from control.
     pub(crate) fn refresh(&mut self, me: usize) {
+        self.bring_over(me);
+        self.look_again();
+    }
+
+    /// The same, but nobody is to look again; returns whether the window has changed.
+    #[inline(always)] // after every ACK, for each path of some controls
+    pub(super) fn bring_over(&mut self, me: usize) -> bool {
         let path = &mut self.paths[me];
-        path.refresh(self.control.window(me).cwnd, self.settings.segment());
+        let changed = path.refresh(self.control.window(me).cwnd, self.settings.segment());
         if path.is_paced() {
             path.set_pace(self.control.pacing(me), &self.settings);
         }
-        self.look_again();
+        changed
     }
 
     #[inline(always)] // on the way of every ACK

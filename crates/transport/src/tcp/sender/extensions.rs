@@ -159,11 +159,8 @@ impl<E: CongestionController> Sender<E> {
             return;
         }
         let mut changed = false;
-        for (me, path) in self.paths.iter_mut().enumerate() {
-            changed |= path.refresh(self.control.window(me).cwnd, self.settings.segment());
-            if path.is_paced() {
-                path.set_pace(self.control.pacing(me), &self.settings);
-            }
+        for me in 0..self.paths.len() {
+            changed |= self.bring_over(me);
         }
         if changed {
             self.look_again();
