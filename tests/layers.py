@@ -21,14 +21,15 @@ from circles import circles
 RUST = {
     "units": set(),
     "coding": set(),
-    "control": {"units"},
+    "formula": {"units"},
+    "control": {"formula", "units"},
     # The parameters of a kind stand with the kind; a scenario file is composed of them.
     "scenario": {"control", "network", "transport", "units"},
     "wire": {"units"},
     "network": {"units"},
     "transport": {"control", "coding", "wire", "units"},
     "topology": {"scenario", "network", "units"},
-    "ports": {"control"},
+    "ports": {"control", "formula"},
     "simulator": {
         "topology",
         "ports",
@@ -134,6 +135,9 @@ PYTHON = {
         "files",
         "seeds",
     },
+    # Texts of laws, from files and functions.
+    "written": {"translation", "_core", "offers"},
+    "translation": {"_core"},
     "statistics": set(),
     "seeds": set(),
     "offers": {"_core"},

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use scenario::{Plan, format_movements, parse_movements, with_traces};
+use scenario::{Plan, format_movements, parse_movements, with_files};
 
 const SCENARIO: &str = "name = 'x'\nduration = '10 s'\n[area]\nwidth = 100.0\nheight = 100.0\n\
     moves = { trace = { file = 'f' } }\n[[node]]\nname = 'n'\ncount = 3\n\
@@ -14,14 +14,14 @@ fuzz_target!(|text: &str| {
         Ok(moves) => moves,
         Err(bad) => {
             assert!(bad.line >= 1 && bad.line <= text.lines().count().max(1), "{bad}");
-            assert!(with_traces(SCENARIO, "fuzz", &|_| Ok(text.to_owned())).is_err());
+            assert!(with_files(SCENARIO, "fuzz", &|_| Ok(text.to_owned())).is_err());
             return;
         }
     };
     assert!(moves.windows(2).all(|pair| pair[0].node < pair[1].node));
     assert!(moves.iter().all(|own| own.legs.windows(2).all(|pair| pair[0].at <= pair[1].at)));
     assert_eq!(parse_movements(&format_movements(&moves)).as_ref(), Ok(&moves));
-    let within = with_traces(SCENARIO, "fuzz", &|_| Ok(text.to_owned())).expect("it was read");
+    let within = with_files(SCENARIO, "fuzz", &|_| Ok(text.to_owned())).expect("it was read");
     let within = within.expect("the scenario names a file");
     if let Ok(plan) = Plan::read(&within, "fuzz", &[]) {
         let media = topology::SharedMedia::<Nothing>::new(&plan, 1);

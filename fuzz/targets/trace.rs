@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use scenario::{Plan, with_traces};
+use scenario::{Plan, with_files};
 
 const SCENARIO: &str = "name = 'x'\nduration = '10 s'\n[[link]]\nname = 'a'\nrate = '1 Mb/s'\n\
     trace = { file = 'f', repeat = '1 s' }\n[[flow]]\nname = 'u'\npath = [{ links = ['a'] }]\n";
@@ -17,7 +17,7 @@ fuzz_target!(|text: &str| {
 });
 
 fn changes(rows: &str) {
-    let Ok(text) = with_traces(SCENARIO, "fuzz", &|_| Ok(rows.to_owned())) else {
+    let Ok(text) = with_files(SCENARIO, "fuzz", &|_| Ok(rows.to_owned())) else {
         return;
     };
     let text = text.expect("the scenario names a file");
@@ -30,7 +30,7 @@ fn changes(rows: &str) {
 
 /// What is read from a file is right inside a scenario too, and a link can have it.
 fn opportunities(times: &str) {
-    let Ok(text) = with_traces(CELL, "fuzz", &|_| Ok(times.to_owned())) else {
+    let Ok(text) = with_files(CELL, "fuzz", &|_| Ok(times.to_owned())) else {
         return;
     };
     let text = text.expect("the scenario names a file");

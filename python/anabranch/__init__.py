@@ -19,8 +19,12 @@ if TYPE_CHECKING:
     from .result import Recording, Result
     from .scenario import Scenario
     from .sources import load, run
+    from .translation import Param
+    from .written import Law, law, several
 
 __all__ = [
+    "Law",
+    "Param",
     "Recording",
     "Result",
     "Scenario",
@@ -28,23 +32,29 @@ __all__ = [
     "__version__",
     "capture",
     "fairness",
+    "law",
     "linux",
     "load",
     "papers",
     "plot",
     "report",
     "run",
+    "several",
     "theory",
 ]
 
 _HOMES = {
+    "Law": "written",
+    "Param": "translation",
     "Recording": "result",
     "Result": "result",
     "Scenario": "scenario",
     "ScenarioError": "_core",
     "__version__": "_core",
+    "law": "written",
     "load": "sources",
     "run": "sources",
+    "several": "written",
 }
 _MODULES = ("capture", "fairness", "linux", "papers", "plot", "report", "theory")
 

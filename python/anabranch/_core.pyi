@@ -30,7 +30,7 @@ def plan(
     Raises ScenarioError.
     """
 
-def with_traces(text: str, name: str, folder: str | PathLike[str]) -> str:
+def with_files(text: str, name: str, folder: str | PathLike[str]) -> str:
     """The scenario with the files of its traces inside it, as rows; they are found from `folder`.
 
     Raises ScenarioError.
@@ -124,6 +124,38 @@ def controller(text: str) -> Named:
 
 def controller_name(text: str) -> str:
     """The name by which results call a controller. Raises ScenarioError for an unknown one."""
+
+class WrittenLaw(TypedDict):
+    """What the text of a law says; of the stub alone, at run time it is a dict."""
+
+    text: str
+    name: str
+    label: str
+    """Its name with the parameters that differ from their defaults, and its slow start."""
+    summary: str
+    source: str
+    parameters: list[tuple[str, float, float, str, str]]
+    """Name, value, default, where it may lie, meaning."""
+    notes: list[tuple[str, float, str]]
+    """Name, value when a path joins, meaning."""
+    quantities: list[str]
+    """What it names, as series of internals have it."""
+    couples: bool
+    jumps: bool
+    """Whether growth or backoff may jump, so that theory interpolates."""
+    min_ssthresh: float
+
+def law(text: str) -> WrittenLaw:
+    """Reads the text of a law. Raises ScenarioError with the place of the first mistake."""
+
+def slopes(
+    controller: str, windows: Vector, rtts_s: Vector, losses: Vector
+) -> tuple[Vector, Vector, Vector, Vector] | None:
+    """Growth (n,) and backoff (n,) of a law that is written as text, in segments, and their exact
+    derivatives (n, 3n) by windows, round trips and losses; None of any other controller.
+
+    Raises ScenarioError for an unknown controller, ValueError for different lengths.
+    """
 
 def seconds(text: str) -> float:
     """A time with its unit, as scenario files have it. Raises ValueError."""

@@ -639,7 +639,9 @@ class Class(Record):
     count: int
     """Number of users, at least 1."""
     controller: str
-    """Its congestion control."""
+    """Its congestion control, as results call it."""
+    law: str | None
+    """The text of the law that it is, if it is written as text."""
     start_s: float
     """Start of the first user at the earliest."""
     spread_s: float

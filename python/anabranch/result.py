@@ -275,6 +275,7 @@ class Result(Composed):
         """
         about = {"title": self.plan.title, "scenario": self.plan.name, "world": self.world}
         controller = self.provenance.get("controller")
+        controller = _core.controller_name(controller) if controller else controller
         return dataset(
             self.plan, self.runs, about | ({"controller": controller} if controller else {})
         )
@@ -543,12 +544,18 @@ def provenance(
     return {
         "anabranch": _core.__version__,
         "machine": platform.machine(),
-        "controller": _core.controller_name(controller) if controller else controller,
+        "controller": given_name(controller) if controller else controller,
         "overrides": list(overrides),
         "seeds": list(seeds),
         "complete": complete,
         **how,
     }
+
+
+def given_name(controller: str) -> str:
+    """What gives a controller again on the command line: its name, or the law as it was given."""
+    named = _core.controller(controller)
+    return controller if named["written"] else named["text"]
 
 
 def cell_of(scenario: Scenario) -> dict[str, str]:

@@ -207,5 +207,5 @@ def load(source: str | Path) -> Scenario:
         raise ScenarioError(f"{path} is not text; a scenario is a TOML file in UTF-8") from None
     except OSError as error:
         raise ScenarioError(f"{path} cannot be read: {error.strerror}") from None
-    text = _core.with_traces(text, str(source), path.parent)
+    text = _core.with_files(text, str(source), path.parent)
     return Scenario.parse(text, str(source))

@@ -1,8 +1,9 @@
 //! The laws and RED's curve, for theory; and other kinds, for lists.
 
+use crate::names::parsed;
 use control::{
     Acked, AnyLaw, AnyScheme, AnySlowStart, Cause, CongestionController, Law, LawVisitor, Listed,
-    PathView, Settings, Shell, Span, UnknownController,
+    PathView, Settings, Shell, Span,
 };
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -102,7 +103,7 @@ pub(crate) fn window_after_loss(controller: &str, cwnd: f64, paths: usize) -> Py
         return Err(PyValueError::new_err("paths is 0; a connection has at least one"));
     }
     let settings = Settings { initial_window: cwnd, initial_ssthresh: cwnd, ..Settings::default() };
-    Ok(known(controller)?.visit(AfterLoss { settings, paths }))
+    visit(controller, AfterLoss { settings, paths })
 }
 
 /// The window of the first path after a loss, with the shell's floors.
@@ -126,9 +127,13 @@ impl LawVisitor for AfterLoss {
     }
 }
 
-/// The law of a controller; `kernel:olia` is OLIA, as far as mathematics goes.
-fn known(controller: &str) -> PyResult<AnyLaw> {
-    controller.parse().map_err(|no: UnknownController| PyValueError::new_err(no.to_string()))
+/// Does something with the law of a controller; `kernel:olia` is OLIA, as far as mathematics goes.
+fn visit<V: LawVisitor>(controller: &str, visitor: V) -> PyResult<V::Output> {
+    let found = parsed(controller)?.visit_law(visitor);
+    found.ok_or_else(|| {
+        let why = format!("`{controller}` is not a law: it has no growth per ACK");
+        PyValueError::new_err(why)
+    })
 }
 
 enum Formula {
@@ -145,7 +150,6 @@ fn each<'py>(
     given: &[Vector<'py>; 3],
     formula: Formula,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let law = known(controller)?;
     let [windows, rtts, losses] = given.each_ref().map(|vector| vector.as_array().to_vec());
     if windows.len() != rtts.len() || windows.len() != losses.len() {
         return Err(PyValueError::new_err(format!(
@@ -155,7 +159,7 @@ fn each<'py>(
             losses.len()
         )));
     }
-    Ok(law.visit(Steady { windows, rtts, losses, formula }).into_pyarray(py))
+    Ok(visit(controller, Steady { windows, rtts, losses, formula })?.into_pyarray(py))
 }
 
 /// Paths in the steady state.
@@ -173,7 +177,7 @@ impl LawVisitor for Steady {
         let view = |me: usize| PathView {
             cwnd: self.windows[me],
             srtt: self.rtts[me],
-            note: law.steady_note(self.losses[me]),
+            note: law.steady_note(self.losses[me], self.rtts[me]),
             usable: true,
         };
         let paths: Vec<_> = (0..self.windows.len()).map(view).collect();

@@ -14,6 +14,7 @@ mod outcome;
 mod recording;
 mod simulate;
 mod tables;
+mod written;
 
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
@@ -43,7 +44,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("COUPLED_PATHS", ports::PATHS)?;
     module.add("MOST_SCENARIO_BYTES", scenario::MOST_BYTES)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
-    module.add_function(wrap_pyfunction!(with_traces, module)?)?;
+    module.add_function(wrap_pyfunction!(with_files, module)?)?;
     module.add_function(wrap_pyfunction!(with_overrides, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(plan_schema, module)?)?;
@@ -55,6 +56,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(names::controller, module)?)?;
     module.add_function(wrap_pyfunction!(names::controller_name, module)?)?;
     module.add_function(wrap_pyfunction!(names::seconds, module)?)?;
+    module.add_function(wrap_pyfunction!(written::law, module)?)?;
+    module.add_function(wrap_pyfunction!(written::slopes, module)?)?;
     module.add_function(wrap_pyfunction!(laws::controllers, module)?)?;
     module.add_function(wrap_pyfunction!(laws::schedulers, module)?)?;
     module.add_function(wrap_pyfunction!(laws::queues, module)?)?;
@@ -109,15 +112,15 @@ fn with_overrides(
     scenario::with_overrides(text, name, &changes).map_err(wrong)
 }
 
-/// The scenario with the files of its traces and opportunities inside it; they are found from
-/// `folder`.
+/// The scenario with the files of its traces, opportunities, movements and laws inside it; they are
+/// found from `folder`.
 #[pyfunction]
-fn with_traces(text: &str, name: &str, folder: PathBuf) -> PyResult<String> {
+fn with_files(text: &str, name: &str, folder: PathBuf) -> PyResult<String> {
     let read = |file: &str| {
         let bytes = std::fs::read(folder.join(file)).map_err(|error| error.to_string())?;
         String::from_utf8(bytes).map_err(|_| "it is not text".to_owned())
     };
-    let embedded = scenario::with_traces(text, name, &read).map_err(wrong)?;
+    let embedded = scenario::with_files(text, name, &read).map_err(wrong)?;
     Ok(embedded.unwrap_or_else(|| text.to_owned()))
 }
 
@@ -144,8 +147,8 @@ fn changes(
 ) -> PyResult<Vec<Override>> {
     let mut all = Vec::new();
     if let Some(controller) = controller {
-        let called = names::parsed(controller)?.to_string();
-        all = scenario::with_controller(text, name, &called).map_err(wrong)?;
+        let spec = names::parsed(controller)?;
+        all = scenario::with_controller(text, name, spec.source()).map_err(wrong)?;
     }
     for change in overrides {
         all.push(change.parse().map_err(wrong)?);

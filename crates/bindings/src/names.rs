@@ -1,7 +1,7 @@
 //! Names and times that commands take, by the rules of scenario files.
 
 use crate::ScenarioError;
-use control::{AnyLaw, ControllerKind, ControllerSpec, UnknownController};
+use control::{ControllerKind, ControllerSpec, UnknownController, law_file};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -20,14 +20,15 @@ pub(crate) fn offer(text: &str, known: Vec<String>) -> String {
 #[pyfunction]
 pub(crate) fn controller<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>> {
     let spec = parsed(text)?;
-    let described = spec.described();
     let row = PyDict::new(py);
     row.set_item("text", spec.to_string())?;
-    row.set_item("kind", described.names[0])?;
-    row.set_item("formula", described.formula)?;
-    row.set_item("law", spec.law().is_some())?;
-    row.set_item("min_ssthresh", spec.law().and_then(AnyLaw::min_ssthresh))?;
-    row.set_item("set_valued", described.set_valued)?;
+    row.set_item("source", spec.source())?;
+    row.set_item("kind", spec.described().map(|described| described.names[0]))?;
+    row.set_item("formula", spec.formula())?;
+    row.set_item("law", !matches!(spec.kind(), ControllerKind::Scheme(_)))?;
+    row.set_item("written", spec.written().is_some())?;
+    row.set_item("min_ssthresh", spec.min_ssthresh())?;
+    row.set_item("set_valued", spec.set_valued())?;
     row.set_item("ported", spec.ported())?;
     row.set_item("port", matches!(spec.kind(), ControllerKind::Kernel(_)))?;
     Ok(row)
@@ -38,9 +39,15 @@ pub(crate) fn controller_name(text: &str) -> PyResult<String> {
     Ok(parsed(text)?.to_string())
 }
 
-/// The controller that a text names.
+/// The controller that a text names, is, or gives the file of: `lia`, the text of a law, or
+/// `my.law:beta=0.3`, which is found from the current directory.
 pub(crate) fn parsed(text: &str) -> PyResult<ControllerSpec> {
-    text.parse().map_err(|no: UnknownController| ScenarioError::new_err(no.to_string()))
+    let wrong = |no: UnknownController| ScenarioError::new_err(no.to_string());
+    let Some(law) = law_file(text) else {
+        return text.parse().map_err(wrong);
+    };
+    let read = |file: &str| std::fs::read_to_string(file).map_err(|error| error.to_string());
+    law.text(&read).map_err(ScenarioError::new_err)?.parse().map_err(wrong)
 }
 
 #[pyfunction]

@@ -397,7 +397,7 @@ tables! {
     /// One row for each quantity that a controller has of a path.
     Internals "series.internals" internals(rows: &[InternalSeries]) |_, row| {
         /// what the controller calls it, with its unit
-        words name "" = row.name;
+        words name "" = &*row.name;
         /// row of the path in the table of paths
         indices path "" = row.path;
         /// its value over time, one column for each sample; NaN where it has none

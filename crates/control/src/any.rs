@@ -34,15 +34,22 @@ impl AnyController {
     /// members, and none has a round-trip sample yet. `None` for a law in the kernel's shell: see
     /// `ports`.
     pub fn new(spec: &ControllerSpec, settings: Settings, paths: usize) -> Option<Self> {
-        let control = match *spec.kind() {
+        let control = match spec.kind() {
             ControllerKind::Law(law, AnySlowStart::Standard(slow_start)) => {
-                return Some(AnyController::Law(AnyShell::new(law, slow_start, settings, paths)));
+                return Some(AnyController::Law(AnyShell::new(*law, *slow_start, settings, paths)));
+            }
+            ControllerKind::Written(law, AnySlowStart::Standard(slow_start)) => {
+                let shell = AnyShell::written(law.clone(), *slow_start, settings, paths);
+                return Some(AnyController::Law(shell));
             }
             ControllerKind::Law(law, other) => {
-                OtherControl::Law(AnyShell::new(law, other, settings, paths))
+                OtherControl::Law(AnyShell::new(*law, *other, settings, paths))
+            }
+            ControllerKind::Written(law, other) => {
+                OtherControl::Law(AnyShell::written(law.clone(), *other, settings, paths))
             }
             ControllerKind::Scheme(scheme) => {
-                OtherControl::Scheme(AnyControl::new(scheme, settings, paths))
+                OtherControl::Scheme(AnyControl::new(*scheme, settings, paths))
             }
             ControllerKind::Kernel(_) => return None,
         };

@@ -144,7 +144,7 @@ impl Needs {
 }
 
 /// Is told names and values.
-pub type See<'a> = &'a mut dyn FnMut(&'static str, f64);
+pub type See<'a> = &'a mut dyn FnMut(&str, f64);
 
 /// Congestion control of one connection over all of its paths.
 ///

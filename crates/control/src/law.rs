@@ -31,14 +31,10 @@ pub const SINGLE_PATH_SSTHRESH: f64 = 2.0;
 /// The congestion-avoidance rule of one algorithm: pure mathematics over what the paths published.
 ///
 /// `me` indexes `paths` and is usable whenever the shell calls.
-pub trait Law: Copy + core::fmt::Debug {
-    /// What the law remembers of one path: kept by the shell, published to the sibling paths. The
-    /// default is the note of a path that has just joined. `()` for a law without memory.
+pub trait Law: Clone + core::fmt::Debug {
+    /// What the law remembers of one path: kept by the shell, published to the sibling paths. `()`
+    /// for a law without memory.
     type Note: Copy + Default + PartialEq + core::fmt::Debug;
-
-    /// Smallest ssthresh of a path in segments while the law sees several. A law that changes the
-    /// increase alone keeps that of RFC 5681 eq. 4.
-    const MIN_SSTHRESH: f64 = SINGLE_PATH_SSTHRESH;
 
     /// Segments that the window of `me` gains for one acknowledged segment; may be negative.
     fn growth(&self, me: usize, paths: &[PathView<Self::Note>]) -> f64;
@@ -73,6 +69,17 @@ pub trait Law: Copy + core::fmt::Debug {
         true
     }
 
+    /// The note of a path that has just joined.
+    fn new_note(&self) -> Self::Note {
+        Self::Note::default()
+    }
+
+    /// Smallest ssthresh of a path in segments while the law sees several. A law that changes the
+    /// increase alone keeps that of RFC 5681 eq. 4.
+    fn min_ssthresh(&self) -> f64 {
+        SINGLE_PATH_SSTHRESH
+    }
+
     /// Updates the note: new data was acknowledged.
     fn note_acked(&self, _note: &mut Self::Note, _ack: &Acked) {}
 
@@ -93,9 +100,10 @@ pub trait Law: Copy + core::fmt::Debug {
     /// [`CongestionController::observe`](crate::CongestionController::observe), and values.
     fn observe(&self, _me: usize, _paths: &[PathView<Self::Note>], _see: See<'_>) {}
 
-    /// The note in the steady state at loss probability `loss`, for theory.
-    fn steady_note(&self, _loss: f64) -> Self::Note {
-        Self::Note::default()
+    /// The note in the steady state at loss probability `loss` and a round trip of `rtt` seconds,
+    /// for theory.
+    fn steady_note(&self, _loss: f64, _rtt: f64) -> Self::Note {
+        self.new_note()
     }
 }
 

@@ -26,11 +26,13 @@ mod shell;
 mod slow_start;
 mod spec;
 pub mod tfrc;
+mod written;
 
 pub use any::AnyController;
 pub use controller::{
     Acked, Cause, CongestionController, Decoding, Delivered, Needs, Phase, See, Verdicts, Window,
 };
+pub use formula::TextLaw;
 pub use kind::{Choice, Described, Kind, Listed};
 pub use law::{Law, PathView, SINGLE_PATH_SSTHRESH, Terms, drift, usable};
 pub use laws::{AnyLaw, LawVisitor};
@@ -38,5 +40,6 @@ pub use rate::SegmentRate;
 pub use schemes::AnyScheme;
 pub use shell::{Settings, Shell};
 pub use slow_start::{AnySlowStart, HyStart, SlowStart, Standard, Step};
-pub use spec::{ControllerKind, ControllerSpec, UnknownController};
+pub use spec::{ControllerKind, ControllerSpec, UnknownController, law_file};
 pub use units::{Span, Time};
+pub use written::{Notes, Written};

@@ -23,7 +23,7 @@ pub struct Settings {
     /// Smallest window in segments, at least 1.
     pub min_window: f64,
     /// Smallest ssthresh of coupled paths in segments, at least 1; `None` is the law's own
-    /// ([`Law::MIN_SSTHRESH`]). A path that is controlled by itself has 2.
+    /// ([`Law::min_ssthresh`]). A path that is controlled by itself has 2.
     pub min_ssthresh: Option<f64>,
     /// Window at the start, in segments.
     pub initial_window: f64,
@@ -111,8 +111,8 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
     ) -> Self {
         let settings = settings.into();
         let window = Window { cwnd: settings.initial_window, ssthresh: settings.initial_ssthresh };
-        let view = PathView { cwnd: window.cwnd, ..PathView::default() };
-        let (note, terms) = (view.note, [0.0; 2]);
+        let (note, terms) = (law.new_note(), [0.0; 2]);
+        let view = PathView { cwnd: window.cwnd, note, ..PathView::default() };
         let kept = Kept { now: window, before: window, note, slow_start, terms };
         Shell {
             law,
@@ -161,7 +161,7 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
     fn backoff(&self, me: usize) -> f64 {
         let after = match self.consults_law(me) && self.law.coupled() {
             true => {
-                let floor = self.settings.min_ssthresh.unwrap_or(L::MIN_SSTHRESH);
+                let floor = self.settings.min_ssthresh.unwrap_or_else(|| self.law.min_ssthresh());
                 self.law.backoff(me, &self.views).max(floor)
             }
             false => (self.windows[me].now.cwnd / 2.0).max(SINGLE_PATH_SSTHRESH),
@@ -272,12 +272,12 @@ impl<L: Law, S: SlowStart> CongestionController for Shell<L, S> {
     fn set_member(&mut self, path: usize, member: bool) {
         let Settings { initial_window: cwnd, initial_ssthresh: ssthresh, .. } = *self.settings;
         let window = Window { cwnd, ssthresh };
-        let (note, slow_start) = (L::Note::default(), self.slow_start);
+        let (note, slow_start) = (self.law.new_note(), self.slow_start);
         let terms = [0.0; 2]; // until its first round-trip sample
         self.windows[path] = Kept { now: window, before: window, note, slow_start, terms };
         // A joining path counts from its first round-trip sample on.
         self.views[path] =
-            PathView { cwnd: if member { cwnd } else { 0.0 }, ..PathView::default() };
+            PathView { cwnd: if member { cwnd } else { 0.0 }, note, ..PathView::default() };
     }
 
     fn window(&self, path: usize) -> Window {

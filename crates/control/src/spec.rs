@@ -2,31 +2,34 @@
 
 use crate::kind::{Called, Described, Listed};
 use crate::slow_start::AnySlowStart;
-use crate::{AnyLaw, AnyScheme, Needs};
+use crate::{AnyLaw, AnyScheme, LawVisitor, Needs, Written};
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
+use formula::{Reference, TextLaw, is_text};
 use units::name::{offer, strip};
 
 /// Before the name of a law that is to run as the kernel runs it.
 const KERNEL: &str = "kernel:";
 
-/// A controller as a scenario names it, parsed; `Display` gives the name by which results call it,
-/// however it was written.
+/// A controller as a scenario gives it, parsed: by its name, or by the text of a law. `Display`
+/// gives the name by which results call it, however it was written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ControllerSpec {
     text: Arc<str>,
     kind: ControllerKind,
 }
 
-/// What a [`ControllerSpec`] names.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// What a [`ControllerSpec`] is.
+#[derive(Clone, Debug, PartialEq)]
 pub enum ControllerKind {
     /// A law in the readable shell, with this slow start.
     Law(AnyLaw, AnySlowStart),
+    /// The same of a law that is written as text.
+    Written(Written, AnySlowStart),
     /// The port of this law to the kernel, in the kernel's shell.
     Kernel(AnyLaw),
     /// A controller that is not a law.
@@ -42,31 +45,80 @@ impl ControllerSpec {
     /// What it needs from the endpoints.
     pub fn needs(&self) -> Needs {
         match self.kind {
-            ControllerKind::Law(..) | ControllerKind::Kernel(_) => Needs::NONE,
             ControllerKind::Scheme(scheme) => scheme.needs(),
+            _ => Needs::NONE,
         }
     }
 
-    /// What its file says of it; its option, slow start and shell do not matter.
-    pub fn described(&self) -> Described {
-        match self.kind {
-            ControllerKind::Law(law, _) | ControllerKind::Kernel(law) => law.described(),
-            ControllerKind::Scheme(scheme) => scheme.described(),
+    /// What its file says of it; its option, slow start and shell do not matter. `None` for a law
+    /// that is written as text.
+    pub fn described(&self) -> Option<Described> {
+        match &self.kind {
+            ControllerKind::Law(law, _) | ControllerKind::Kernel(law) => Some(law.described()),
+            ControllerKind::Scheme(scheme) => Some(scheme.described()),
+            ControllerKind::Written(..) => None,
+        }
+    }
+
+    /// The law that it is, if it is written as text.
+    pub fn written(&self) -> Option<&Written> {
+        match &self.kind {
+            ControllerKind::Written(law, _) => Some(law),
+            _ => None,
+        }
+    }
+
+    /// The text that gives it again: the text of a law that is written, else its name.
+    pub fn source(&self) -> &str {
+        self.written().map_or(&self.text, |law| law.text())
+    }
+
+    /// Its rule in symbols.
+    pub fn formula(&self) -> String {
+        match self.described() {
+            Some(described) => described.formula.into(),
+            None => self.written().map(|law| law.formula()).unwrap_or_default(),
+        }
+    }
+
+    /// Whether growth or backoff jumps: see [`Described::set_valued`].
+    pub fn set_valued(&self) -> bool {
+        match self.described() {
+            Some(described) => described.set_valued,
+            None => self.written().is_some_and(|law| law.jumps()),
         }
     }
 
     /// Whether the kernel runs it: a port, or a law that has one, without option and slow start.
     pub fn ported(&self) -> bool {
-        matches!(self.kind, ControllerKind::Kernel(_)) || kernel(&self.text).is_ok()
+        match self.kind {
+            ControllerKind::Kernel(_) => true,
+            ControllerKind::Written(..) => false,
+            _ => kernel(&self.text).is_ok(),
+        }
     }
 
-    /// The law that it is, as far as mathematics goes: neither the kernel's arithmetic nor slow
-    /// start matter there.
-    pub fn law(&self) -> Option<AnyLaw> {
-        match self.kind {
-            ControllerKind::Law(law, _) | ControllerKind::Kernel(law) => Some(law),
+    /// Calls `visitor` with the law that it is, as far as mathematics goes: neither the kernel's
+    /// arithmetic nor slow start matter there. `None` if it is none.
+    pub fn visit_law<V: LawVisitor>(&self, visitor: V) -> Option<V::Output> {
+        match &self.kind {
+            ControllerKind::Law(law, _) | ControllerKind::Kernel(law) => Some(law.visit(visitor)),
+            ControllerKind::Written(law, _) => Some(visitor.visit(law.clone())),
             ControllerKind::Scheme(_) => None,
         }
+    }
+
+    /// See [`Law::min_ssthresh`](crate::Law::min_ssthresh); `None` for a law that couples no paths,
+    /// and for what is no law.
+    pub fn min_ssthresh(&self) -> Option<f64> {
+        struct Floor;
+        impl LawVisitor for Floor {
+            type Output = Option<f64>;
+            fn visit<L: crate::Law + 'static>(self, law: L) -> Option<f64> {
+                law.coupled().then(|| law.min_ssthresh())
+            }
+        }
+        self.visit_law(Floor).flatten()
     }
 
     /// Every registered controller: laws and schemes under each of their options, laws with each
@@ -99,9 +151,12 @@ fn ported() -> Vec<&'static str> {
 impl FromStr for ControllerSpec {
     type Err = UnknownController;
 
-    /// Reads `NAME`, `NAME:OPTION`, either with `+SLOW_START` behind it, or `kernel:NAME`. Case,
-    /// hyphens, underscores and spaces do not matter.
+    /// Reads `NAME`, `NAME:OPTION`, either with `+SLOW_START` behind it, or `kernel:NAME`; or the
+    /// text of a law. Case, hyphens, underscores and spaces of names do not matter.
     fn from_str(text: &str) -> Result<Self, UnknownController> {
+        if is_text(text) {
+            return written(text);
+        }
         let (kind, text) = match strip(KERNEL, text) {
             Some(law) => kernel(law)?,
             None => readable(text)?,
@@ -115,11 +170,30 @@ impl FromStr for AnyLaw {
 
     /// Reads the name of a law, with its option.
     fn from_str(text: &str) -> Result<Self, UnknownController> {
-        let law = text.parse::<ControllerSpec>()?.law();
-        law.ok_or_else(|| {
-            UnknownController(format!("`{text}` is not a law: it has no growth per ACK"))
-        })
+        match text.parse::<ControllerSpec>()?.kind {
+            ControllerKind::Law(law, _) | ControllerKind::Kernel(law) => Ok(law),
+            _ => Err(UnknownController(format!("`{text}` is not a law that ships"))),
+        }
     }
+}
+
+/// The file that a text names, if it names the file of a law, and what it sets in it.
+pub fn law_file(text: &str) -> Option<Reference<'_>> {
+    Reference::of(text).filter(|_| !is_text(text))
+}
+
+/// The law of a text.
+fn written(text: &str) -> Result<ControllerSpec, UnknownController> {
+    let law = TextLaw::read(text).map_err(|wrong| UnknownController(wrong.to_string()))?;
+    let mut label = law.label();
+    let mut slow = AnySlowStart::STANDARD;
+    if let Some(name) = law.slow_start() {
+        let (found, name) = slow_start(&label, name)?;
+        label = format!("{label}+{name}");
+        slow = found;
+    }
+    let kind = ControllerKind::Written(Written::from(law), slow);
+    Ok(ControllerSpec { text: label.into(), kind })
 }
 
 /// A controller, and how results call it.
@@ -190,7 +264,7 @@ fn with_slow_start(kind: &ControllerKind, slow_start: AnySlowStart) -> Option<Co
     match kind {
         ControllerKind::Law(law, _) => Some(ControllerKind::Law(*law, slow_start)),
         ControllerKind::Scheme(own) => own.with_slow_start(slow_start).map(ControllerKind::Scheme),
-        ControllerKind::Kernel(_) => None,
+        ControllerKind::Kernel(_) | ControllerKind::Written(..) => None,
     }
 }
 
@@ -219,6 +293,10 @@ pub struct UnknownController(String);
 
 /// What to say of `text`, which is no name.
 fn unknown(text: &str) -> UnknownController {
+    if let Some(Reference { file, .. }) = law_file(text) {
+        let why = "is a law in a file, and files are not read here: give its text";
+        return UnknownController(format!("`{file}` {why}"));
+    }
     let all = listed();
     let name = text.split([':', '+']).next().unwrap_or(text);
     let offer = match offer(name, all.iter().flat_map(Listed::names)) {
@@ -268,7 +346,6 @@ impl core::error::Error for UnknownController {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
 
     fn error(text: &str) -> String {
         text.parse::<ControllerSpec>().expect_err(text).to_string()

@@ -360,7 +360,7 @@ impl LawVisitor for Leaving<'_> {
     fn visit<L: Law + 'static>(self, law: L) -> Self::Output {
         let Leaving { name, start, segments } = self;
         let last = start.len() - 1;
-        let mut shell = Shell::new(law, avoidance(), start.len());
+        let mut shell = Shell::new(law.clone(), avoidance(), start.len());
         warm(&mut shell, start);
         shell.set_member(last, false);
         let mut views = shell.views()[..last].to_vec();
@@ -373,7 +373,7 @@ impl LawVisitor for Leaving<'_> {
 
         let halved = law.backoff(0, &shell.views()[..last]);
         let alone = last == 1 || !law.coupled();
-        let expected = if alone { (expected / 2.0).max(2.0) } else { halved.max(L::MIN_SSTHRESH) };
+        let expected = if alone { (expected / 2.0).max(2.0) } else { halved.max(law.min_ssthresh()) };
         shell.on_congestion(0, Cause::FastRetransmit);
         prop_assert!(close(shell.window(0).ssthresh, expected), "{name}: backoff");
         Ok(())
@@ -392,7 +392,7 @@ impl LawVisitor for Joining<'_> {
 
     fn visit<L: Law + 'static>(self, law: L) -> Self::Output {
         let last = self.start.len() - 1;
-        let mut shell = Shell::new(law, avoidance(), self.start.len());
+        let mut shell = Shell::new(law.clone(), avoidance(), self.start.len());
         warm(&mut shell, self.start);
         shell.set_member(last, false);
         shell.set_member(last, true);

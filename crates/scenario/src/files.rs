@@ -7,15 +7,15 @@ use crate::size::check_size;
 use crate::{opportunities, trace};
 use toml_edit::{DocumentMut, Item, TableLike};
 
-/// The scenario with the files of its traces, opportunities and movements inside it; `None` if it
-/// names none.
+/// The scenario with the files of its traces, opportunities, movements and laws inside it; `None`
+/// if it names none.
 ///
 /// `read` gives the text of a file.
 ///
 /// # Errors
 ///
 /// If the text is too large, or `read` fails: its message, at the line that names the file.
-pub fn with_traces(
+pub fn with_files(
     text: &str,
     name: &str,
     read: &dyn Fn(&str) -> Result<String, String>,
@@ -38,7 +38,25 @@ pub fn with_traces(
     if let Some(area) = document.get_mut("area").and_then(Item::as_table_like_mut) {
         found |= embed_moves(area, name, read)?;
     }
+    for flow in tables(document.get_mut("flow")) {
+        found |= embed_law(flow, name, read)?;
+    }
     Ok(found.then(|| document.to_string()))
+}
+
+/// The same for the controller of a flow, if it is a law in a file.
+fn embed_law(
+    flow: &mut dyn TableLike,
+    name: &str,
+    read: &dyn Fn(&str) -> Result<String, String>,
+) -> Result<bool, Error> {
+    let controller = flow.get("controller").and_then(Item::as_str).map(str::to_owned);
+    let Some(law) = controller.as_deref().and_then(control::law_file) else {
+        return Ok(false);
+    };
+    let text = law.text(read).map_err(|why| Error::new(format!("{name}: {why}")))?;
+    flow.insert("controller", Item::Value(on_one_line(&text)));
+    Ok(true)
 }
 
 /// The same for the movements of a node, or of all.
@@ -84,7 +102,7 @@ fn embed(
 
 /// A string without a line break in the file, so that errors behind it have the lines that they
 /// had.
-fn on_one_line(text: &str) -> toml_edit::Value {
+pub(crate) fn on_one_line(text: &str) -> toml_edit::Value {
     let escaped: String = text
         .chars()
         .map(|c| match c {
@@ -121,12 +139,12 @@ mod tests {
             "[[link]]\nname = 'a'\ntrace = { file = 'f' }\n[[link]]\n[link.trace]\nfile = 'f'\nend";
         let text = format!("{text} = 1\n");
         let rows = "\u{feff}t_s,loss\n0,0.5 # \"so\" \\ \u{e9}\t\n";
-        let within = with_traces(&text, "x", &|_| Ok(rows.into())).unwrap().unwrap();
+        let within = with_files(&text, "x", &|_| Ok(rows.into())).unwrap().unwrap();
         assert_eq!(within.lines().count(), text.lines().count());
         let document: DocumentMut = within.parse().unwrap();
         assert_eq!(document["link"][1]["trace"]["rows"].as_str(), Some(rows));
         assert_eq!(trace::parse(rows).unwrap()[0].loss, Some(0.5));
         let both = "[[link]]\ntrace = { file = 'f', rows = 'r' }\n";
-        assert_eq!(with_traces(both, "x", &|_| Ok(rows.into())), Ok(None));
+        assert_eq!(with_files(both, "x", &|_| Ok(rows.into())), Ok(None));
     }
 }

@@ -116,8 +116,8 @@ pub struct Class {
     /// Number of users, at least 1.
     pub count: u32,
     /// Its congestion control.
-    #[serde(serialize_with = "write_text")]
-    #[schemars(with = "String")]
+    #[serde(flatten, serialize_with = "ControllerKeys::write")]
+    #[schemars(with = "ControllerKeys")]
     pub controller: ControllerSpec,
     /// Start of the first user at the earliest.
     #[serde(rename = "start_s")]
@@ -152,8 +152,20 @@ pub struct Class {
     pub transport: Options,
 }
 
-fn write_text<S: Serializer>(spec: &ControllerSpec, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(spec)
+/// A controller in a plan.
+#[derive(Serialize, JsonSchema)]
+struct ControllerKeys {
+    /// Its congestion control, as results call it.
+    controller: String,
+    /// The text of the law that it is, if it is written as text.
+    law: Option<String>,
+}
+
+impl ControllerKeys {
+    fn write<S: Serializer>(spec: &ControllerSpec, serializer: S) -> Result<S::Ok, S::Error> {
+        let law = spec.written().map(|law| law.text().to_owned());
+        ControllerKeys { controller: spec.to_string(), law }.serialize(serializer)
+    }
 }
 
 impl Flow {

@@ -1,6 +1,7 @@
 //! `--set key=value`: changes to the text of a scenario before it is read.
 
 use crate::error::{Error, list};
+use crate::files::on_one_line;
 use crate::locate::{entry, name_of};
 use crate::size::check_size;
 use toml_edit::{Array, DocumentMut, Item, Value};
@@ -155,7 +156,7 @@ pub fn with_controller(text: &str, name: &str, controller: &str) -> Result<Vec<O
         .filter(|index| !any_multipath || paths(&flows[*index]) > 1)
         .map(|index| Override {
             key: format!("flow.{index}.controller"),
-            value: format!("{controller:?}"),
+            value: on_one_line(controller).to_string(),
         })
         .collect())
 }

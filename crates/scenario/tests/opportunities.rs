@@ -3,7 +3,7 @@
 
 use network::Queue;
 use network::queue::DropTail;
-use scenario::{Plan, with_traces};
+use scenario::{Plan, with_files};
 use units::{Rate, Span};
 
 const LINK: &str = "name = 'x'\nduration = '10 s'\n[[link]]\nname = 'cell'\ndelay = '20 ms'\n";
@@ -94,7 +94,7 @@ fn what_does_not_go_with_them_is_refused_and_what_would_be_right_is_said() {
 fn a_file_comes_into_the_text_and_its_errors_name_it_and_the_line() {
     let text = format!("{LINK}opportunities = {{ file = 'lte.down' }}\n{FLOW}");
     let within = |content: &'static str| {
-        with_traces(&text, "x.toml", &|file| match file {
+        with_files(&text, "x.toml", &|file| match file {
             "lte.down" => Ok(content.to_owned()),
             _ => Err("it is another one".into()),
         })

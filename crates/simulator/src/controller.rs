@@ -16,8 +16,8 @@ pub enum Controller {
 impl Controller {
     /// The controller that `spec` names over `paths` paths.
     pub fn new(spec: &ControllerSpec, settings: Settings, paths: usize) -> Self {
-        if let ControllerKind::Kernel(law) = *spec.kind() {
-            return Controller::Kernel(Box::new(Ported::new(Port::of(law), settings, paths)));
+        if let ControllerKind::Kernel(law) = spec.kind() {
+            return Controller::Kernel(Box::new(Ported::new(Port::of(*law), settings, paths)));
         }
         let control = AnyController::new(spec, settings, paths);
         Controller::Readable(control.expect("what is not the kernel's is readable"))

@@ -296,8 +296,10 @@ fn record_internals(series: &mut Vec<InternalSeries>, samples: usize, world: &Wo
         for local in 0..flow.ends.paths() {
             let path = flow.first_path + local as u32;
             flow.ends.observe(local, &mut |name, value| {
-                let place = series.binary_search_by_key(&(path, name), |one| (one.path, one.name));
+                let place =
+                    series.binary_search_by(|one| (one.path, &*one.name).cmp(&(path, name)));
                 let place = place.unwrap_or_else(|place| {
+                    let name = name.into();
                     series.insert(place, InternalSeries { path, name, values: Vec::new() });
                     place
                 });

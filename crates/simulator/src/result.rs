@@ -168,7 +168,7 @@ pub struct InternalSeries {
     /// Number of the path among all.
     pub path: u32,
     /// What the controller calls it.
-    pub name: &'static str,
+    pub name: Box<str>,
     /// One value for each sample; `NaN` where it had none.
     pub values: Vec<f64>,
 }

@@ -15,6 +15,7 @@ from ..plot import verdicts
 from ..records import plain
 from ..report import Cell, Figure, Report, Section, Table, write
 from ..statistics import RATE, column
+from ..written import several
 from . import INTERRUPTED
 from .keeping import show_and_write
 from .terminal import console, named, progress, table
@@ -44,7 +45,7 @@ def audit_command(
     threads: int,
 ) -> None:
     """Judges controllers in the standard networks, prints one table, and writes what is asked."""
-    chosen = list(dict.fromkeys(controllers)) or registered()
+    chosen = [one for text in controllers for one in several(text)] or registered()
     audit = Audit(chosen, list(seeds), threads=threads)
     if json:
         check_writable(json)
@@ -199,6 +200,6 @@ def network_section(audit: Audit, name: str) -> Section:
 
 def run_command(audit: Audit, network: Network, controller: str) -> list[str]:
     """The words of the command that runs a controller in a network, with the seeds of the audit."""
-    words = ["anabranch", "run", network.source, "-c", controller]
+    words = ["anabranch", "run", network.source, "-c", audit.given[controller]]
     words += ["--seed", str(audit.seed_list[0]), "--repeat", str(len(audit.seed_list))]
     return words + [word for override in network.overrides for word in ("--set", override)]

@@ -64,7 +64,7 @@ def portrait(what: Dynamics, axes: tuple[str, str] | None, looks: Looks) -> Figu
     with progress("following trajectories") as tell:
         seen = theory.portrait(what.fluid, axes=axes, duration_s=watched_s, tell=tell)
     network = what.fluid.network
-    laws = "+".join(dict.fromkeys(c.controller for c in network.classes))
+    laws = "+".join(dict.fromkeys(c.label for c in network.classes))
     note = f"{network.name} · {laws} · fluid model, {watched_s:.0f} s from each start, no delay of feedback"
     return plot.phase_portrait(
         seen.curves, seen.rest, labels=seen.labels, note=note, **looks.options()
@@ -84,7 +84,7 @@ def show(out: Console, what: Dynamics) -> None:
         f"{name}: without delay {found.verdict}, with delay {found.delayed_verdict}", markup=False
     )
     if what.fluid.mesh:
-        jumping = dict.fromkeys(law.controller for law in what.fluid.laws if law.mesh)
+        jumping = dict.fromkeys(law.label for law in what.fluid.laws if law.mesh)
         out.print(
             f"{', '.join(jumping)} jumps where paths tie; its eigenvalues are those of an average over states "
             f"within {100 * what.fluid.mesh:g} %: a fast pair that grows is chatter about the jump, of that size",

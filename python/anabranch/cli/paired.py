@@ -13,6 +13,7 @@ from ..files import check_writable, write_json
 from ..result import FORMAT, Result
 from ..scenario import Scenario
 from ..statistics import RATE, Interval, column, paired, percent, relative
+from ..written import several
 from .keeping import show_and_write
 from .simulate import simulated, tell_short
 from .tables import Table
@@ -48,34 +49,36 @@ class Change:
         }
 
 
-def controllers_from(text: str) -> list[str]:
-    """The controllers of `--controllers`, by the names that results have. Raises ValueError unless
+def controllers_from(text: str) -> dict[str, str]:
+    """The controllers of `--controllers` by the names that results have. Raises ValueError unless
     there are two different ones, ScenarioError for one that is unknown.
     """
-    names = [_core.controller_name(name.strip()) for name in text.split(",")]
+    given = several(text)
+    names = [_core.controller_name(one) for one in given]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice or len(names) < 2:
         fault = f", which names {twice} more than once" if twice else ""
         raise ValueError(
-            f"--controllers is {text!r}{fault}; write two or more names, such as lia,olia"
+            f"--controllers is {text!r}{fault}; write two or more, such as lia,olia or "
+            "my.law:beta={0.2,0.5}"
         )
-    return names
+    return dict(zip(names, given, strict=True))
 
 
-def paired_command(scenario: Scenario, names: list[str], seeds: range, asked: Any) -> None:
+def paired_command(scenario: Scenario, given: dict[str, str], seeds: range, asked: Any) -> None:
     """Simulates a scenario under each controller with the same seeds, and prints what changes.
 
     After an interrupt those that are whole are shown and written if there are two or more. Raises
     ScenarioError before anything is run where one of the controllers is wrong.
     """
-    for name in names:
-        scenario.plan(overrides=asked.overrides, controller=name)
+    for controller in given.values():
+        scenario.plan(overrides=asked.overrides, controller=controller)
     if asked.json:
         check_writable(asked.json)
     results: dict[str, Result] = {}
     ended: typer.Exit | None = None
-    for name in names:
-        options = {"controller": name, "overrides": asked.overrides, "threads": asked.threads}
+    for name, controller in given.items():
+        options = {"controller": controller, "overrides": asked.overrides, "threads": asked.threads}
         try:
             result = simulated(scenario, seeds, **options)
         except typer.Exit as interrupt:  # before any replication had finished

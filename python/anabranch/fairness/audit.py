@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from ..result import Result, run
+from ..result import Result, given_name, run
 from ..scenario import Scenario, load
 from ..seeds import Seeds, checked_seeds
 from ..statistics import Interval, interval
@@ -178,15 +178,18 @@ class Audit:
     """Whether an interrupt left controllers or networks out."""
     seed_list: list[int] = field(init=False)
     """The seeds, one by one."""
+    given: dict[str, str] = field(init=False)
+    """What gives each of the controllers again: its name, or a law as it was given."""
 
     def __post_init__(self) -> None:
         """Takes controllers by the names that results have. Raises ScenarioError for an unknown
         controller, ValueError for wrong seeds.
         """
-        self.controllers = list(dict.fromkeys(map(_core.controller_name, self.controllers)))
+        self.given = {_core.controller_name(one): given_name(one) for one in self.controllers}
+        self.controllers = list(self.given)
         self.seed_list = checked_seeds(self.seeds)
         for network in self.networks:
-            for controller in self.controllers:
+            for controller in self.given.values():
                 overrides = list(network.overrides)
                 load(network.source).plan(controller=controller, overrides=overrides)
 
@@ -209,9 +212,9 @@ class Audit:
             return work.run(f"{network.name}: TCP", twin, seeds)
 
         twin = reference(scenario, ENSEMBLE, seeds, overrides=overrides, runs=beside)
-        for controller in self.controllers:
+        for controller, given in self.given.items():
             what = f"{network.name}: {controller}"
-            result = work.run(what, scenario, seeds, controller=controller, overrides=overrides)
+            result = work.run(what, scenario, seeds, controller=given, overrides=overrides)
             self.entries.append(judged(result, twin, controller, network.name))
 
     def _runs(self, network: Network) -> int:

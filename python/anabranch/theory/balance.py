@@ -47,15 +47,17 @@ def check_law(class_name: str, controller: str) -> None:
     the extension module knows.
     """
     one = np.array([10.0]), np.array([0.1]), np.array([0.01])
+    label = controller
     try:
         named = _core.controller(controller)
+        label = named["text"]
         if named["law"] and np.isfinite(_core.drift(controller, *one)).all():
             return
         why = "its drift is no number" if named["law"] else f"its rule is {named['formula']}"
     except ValueError as unknown:
         why = str(unknown)
     raise TheoryError(
-        f"class {class_name!r}: the controller {controller!r} has no drift, so theory has no equilibrium, "
+        f"class {class_name!r}: the controller {label!r} has no drift, so theory has no equilibrium, "
         "fluid model or stability of it; choose one that is a law, growth per segment and backoff, such as "
         f"reno or lia ({why})"
     )
@@ -72,6 +74,7 @@ class Law:
     ) -> None:
         """`rtts_vary`: RTTs are unknowns too (queueing), and not just parameters."""
         self.controller = controller
+        self.label = _core.controller_name(controller)
         self.paths = paths
         self.mesh = mesh if paths > 1 and is_set_valued(controller) else 0.0
         self.unknowns = (3 if rtts_vary else 2) * paths
@@ -112,12 +115,38 @@ class Law:
         The last n columns stay 0 unless RTTs vary.
         """
         if self.mesh <= 0.0:
-            return self._differences(self.imbalance, place)
+            exact = self._exact(place)
+            return self._differences(self.imbalance, place) if exact is None else exact
         w, p, rtt = np.exp(place).reshape(3, self.paths)
         loss_term = self.loss_term(w, rtt, p)
         growth, by_corner = self._interpolated(place)
         by_loss_term = self._differences(self._log_loss_term, place) * growth[:, None]
         return (by_loss_term - by_corner) / loss_term[:, None]
+
+    def _exact(self, place: Floats) -> Floats | None:
+        """The same from the derivatives of a law that is written as text; None of any other."""
+        n = self.paths
+        w, p, rtt = np.exp(place).reshape(3, n)
+        found = _core.slopes(self.controller, w, rtt, p)
+        if found is None:
+            return None
+        growth, backoff, by_growth, by_backoff = found
+        # From derivatives by (w, rtt, p) to those by (log w, log p, log rtt).
+        order = np.r_[0:n, 2 * n : 3 * n, n : 2 * n]
+        scale = np.concatenate([w, p, rtt])
+        by_growth, by_backoff = by_growth[:, order] * scale, by_backoff[:, order] * scale
+        lost = p * (w - backoff)
+        by_lost = -p[:, None] * by_backoff
+        by_lost[:, :n] += np.diag(p * w)
+        by_lost[:, n : 2 * n] += np.diag(lost)
+        loss_term = np.maximum(lost, 1e-300)
+        drift, by_drift = growth - lost, by_growth - by_lost
+        size = np.hypot(drift, loss_term)
+        # d(-D/h)/dx with h² = D² + T²: T (D T' - T D') / h³
+        weight = loss_term / size**3
+        found_slopes = (drift[:, None] * by_lost - loss_term[:, None] * by_drift) * weight[:, None]
+        found_slopes[:, self.unknowns :] = 0.0
+        return np.asarray(found_slopes)
 
     def _drift(self, w: Floats, rtt: Floats, p: Floats) -> Floats:
         return np.asarray(_core.drift(self.controller, w, rtt, p))

@@ -189,7 +189,7 @@ def _what_failed(problem: Problem, solution: Solution, tolerance: float) -> str:
             for c, part in zip(problem.network.classes, problem.network.slices, strict=True)
             if part.start <= worst < part.stop
         )
-        where = f"path {owner[1]} of class {owner[0].name!r} ({owner[0].controller})"
+        where = f"path {owner[1]} of class {owner[0].name!r} ({owner[0].label})"
     return (
         f"no equilibrium of {problem.network.name!r} found: {where} is off by "
         f"{solution.residual:.2g} (tolerance {tolerance:.2g}) after {solution.steps} steps"

@@ -62,8 +62,14 @@ class UserClass:
     name: str
     count: int
     controller: str
+    """Its name, or the text of a law."""
     packet_bytes: int
     paths: tuple[Path, ...]
+
+    @property
+    def label(self) -> str:
+        """The controller as results call it."""
+        return _core.controller_name(self.controller)
 
 
 @dataclass(frozen=True)
@@ -97,7 +103,7 @@ class Network:
             chosen = {c.name for c in self.classes if len(c.paths) > 1}
         else:
             chosen = set(self.by_class(dict.fromkeys(classes)))
-        controller = _core.controller_name(controller)
+        controller = _core.controller(controller)["source"]
         return replace(
             self,
             classes=tuple(
@@ -235,7 +241,8 @@ class _Expansion:
             )
             for path in entry.paths
         )
-        return UserClass(entry.name, count, entry.controller, entry.packet_bytes, paths)
+        controller = entry.law or entry.controller
+        return UserClass(entry.name, count, controller, entry.packet_bytes, paths)
 
     def _link(self, index: int, class_name: str, count: int) -> int:
         if not self.plan.links[index].per_user:

@@ -20,7 +20,9 @@ impl Law for Balia {
 
     /// draft-walid-mptcp-congestion-control: ssthresh is 1 MSS at least where several paths are
     /// established.
-    const MIN_SSTHRESH: f64 = 1.0;
+    fn min_ssthresh(&self) -> f64 {
+        1.0
+    }
 
     fn growth(&self, me: usize, paths: &[PathView]) -> f64 {
         let x: f64 = usable(paths).map(PathView::rate).sum();

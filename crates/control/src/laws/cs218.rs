@@ -111,7 +111,7 @@ impl Law for Cs218 {
 
     /// Round trips stay as they are. An ACK is boosted if the last `threshold` segments were not
     /// lost.
-    fn steady_note(&self, loss: f64) -> Cs218Note {
+    fn steady_note(&self, loss: f64, _rtt: f64) -> Cs218Note {
         let boost = libm::pow(1.0 - loss, f64::from(self.threshold));
         Cs218Note { boost, ..Cs218Note::default() }
     }

@@ -2,6 +2,7 @@
 
 use crate::controller::forward;
 use crate::kind::kinds;
+use crate::written::Written;
 use crate::{Law, Settings, Shell, SlowStart};
 use alloc::sync::Arc;
 
@@ -29,12 +30,10 @@ macro_rules! laws {
                 match self { $(AnyLaw::$type(law) => visitor.visit(law),)* }
             }
 
-            /// See [`Law::MIN_SSTHRESH`]; `None` for a law that couples no paths.
+            /// See [`Law::min_ssthresh`]; `None` for a law that couples no paths.
             pub fn min_ssthresh(self) -> Option<f64> {
                 match self {
-                    $(AnyLaw::$type(law) => {
-                        law.coupled().then_some(<$file::$type as Law>::MIN_SSTHRESH)
-                    })*
+                    $(AnyLaw::$type(law) => law.coupled().then(|| law.min_ssthresh()),)*
                 }
             }
         }
@@ -46,6 +45,8 @@ macro_rules! laws {
                 #[doc = concat!("See `", stringify!($file), ".rs`.")]
                 $type(Shell<$file::$type, S>),
             )*
+            /// A law that is written as text.
+            Written(Shell<Written, S>),
         }
 
         impl<S: SlowStart> AnyShell<S> {
@@ -62,11 +63,24 @@ macro_rules! laws {
                     })*
                 }
             }
+
+            /// The shell around a law that is written as text.
+            pub fn written(
+                law: Written,
+                slow_start: S,
+                settings: impl Into<Arc<Settings>>,
+                paths: usize,
+            ) -> Self {
+                AnyShell::Written(Shell::with_slow_start(law, slow_start, settings, paths))
+            }
         }
 
         forward! {
             #[inline(always)] // on the way of every ACK
-            impl<S: SlowStart> CongestionController for AnyShell<S> { $(AnyShell::$type,)* }
+            impl<S: SlowStart> CongestionController for AnyShell<S> {
+                $(AnyShell::$type,)*
+                AnyShell::Written,
+            }
         }
     };
 }

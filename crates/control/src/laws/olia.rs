@@ -80,7 +80,9 @@ impl Law for Olia {
 
     /// draft-khalili-mptcp-congestion-control: ssthresh is 1 MSS at least where several paths are
     /// established.
-    const MIN_SSTHRESH: f64 = 1.0;
+    fn min_ssthresh(&self) -> f64 {
+        1.0
+    }
 
     fn growth(&self, me: usize, paths: &[PathView<OliaNote>]) -> f64 {
         let x: f64 = usable(paths).map(PathView::rate).sum();
@@ -109,7 +111,7 @@ impl Law for Olia {
     }
 
     /// A loss every `1/p` segments.
-    fn steady_note(&self, loss: f64) -> OliaNote {
+    fn steady_note(&self, loss: f64, _rtt: f64) -> OliaNote {
         OliaNote { since_loss: 0.0, between_losses: 1.0 / loss }
     }
 }
@@ -133,6 +135,7 @@ impl Kind for Olia {
 mod tests {
     use super::*;
     use crate::{Cause, CongestionController, Phase, Settings, Shell, Span};
+    use alloc::borrow::ToOwned;
     use alloc::vec::Vec;
 
     fn views(windows: &[f64], rtts: &[f64], l: &[f64]) -> Vec<PathView<OliaNote>> {
@@ -174,9 +177,10 @@ mod tests {
     fn what_the_law_publishes_is_what_it_grows_by() {
         let paths = views(&[20.0, 10.0], &[0.1, 0.1], &[100.0, 400.0]);
         let mut seen = Vec::new();
-        Olia::Paper.observe(1, &paths, &mut |name, value| seen.push((name, value)));
+        Olia::Paper.observe(1, &paths, &mut |name, value| seen.push((name.to_owned(), value)));
         let expected =
-            [("alpha", 0.5), ("in_best", 1.0), ("in_largest", 0.0), ("l_segments", 400.0)];
+            [("alpha", 0.5), ("in_best", 1.0), ("in_largest", 0.0), ("l_segments", 400.0)]
+                .map(|(name, value)| (name.to_owned(), value));
         assert_eq!(seen, expected);
     }
 

@@ -1,0 +1,193 @@
+//! How far the kernel's arithmetic may be from the law.
+//!
+//! Errors are counted in `u = 2^-31`, which an operation takes less than of its result away. They
+//! are relative to a *magnitude*: that of a sum or difference is the sum of those of its terms, that
+//! of a product or quotient the product, and so on. Where nothing is subtracted, the magnitude is the
+//! number itself. An error of `[low, high]` says that the result lies at most `low u` times the
+//! magnitude below the true number and at most `high u` times above. Products of errors are below
+//! `u` together, which [`Error::bound`] adds.
+
+use crate::graph::{Graph, Node, NodeId, One, Reduction, Symbol, Two};
+use crate::integer::number::parts;
+use crate::number::Number;
+use crate::range::{PATHS, Range};
+use alloc::vec::Vec;
+
+/// An error in units of `u` times the magnitude.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Error {
+    low: f64,
+    high: f64,
+}
+
+impl Error {
+    const NONE: Error = Error { low: 0.0, high: 0.0 };
+    const TRUNCATED: Error = Error { low: 1.0, high: 0.0 };
+
+    fn either(self) -> f64 {
+        self.low.max(self.high)
+    }
+
+    fn larger(self, other: Error) -> Error {
+        Error { low: self.low.max(other.low), high: self.high.max(other.high) }
+    }
+
+    /// The result was truncated towards zero: `positive` says that this makes it smaller.
+    fn truncated(self, times: f64, positive: bool) -> Error {
+        let high = if positive { self.high } else { self.high + times };
+        Error { low: self.low + times, high }
+    }
+
+    /// The bound in units of `u`.
+    pub(crate) fn bound(self) -> u32 {
+        libm::ceil(self.either()) as u32 + 1
+    }
+}
+
+/// The errors of all nodes, where round trips are microseconds (`scaled`) or seconds.
+pub(crate) fn errors(graph: &Graph, ranges: &[Range], scaled: bool) -> Vec<Error> {
+    let mut all: Vec<Error> = Vec::new();
+    for (place, node) in graph.nodes().iter().enumerate() {
+        let of = |id: NodeId| all[id.place()];
+        let positive = |id: NodeId| ranges[id.place()].is_positive_or_zero();
+        let own = ranges[place];
+        let error = match *node {
+            _ if own.exact && !matches!(node, Node::Choice(..)) => Error::NONE,
+            Node::Number(value) => constant(value),
+            Node::Path(Symbol::Rtt | Symbol::LastRtt, _) if !scaled => Error::TRUNCATED,
+            Node::Path(..) | Node::Paths => Error::NONE,
+            Node::One(One::Root, a) => {
+                let Error { low, high } = of(a);
+                Error { low: low / 2.0 + 1.0, high: high / 2.0 }
+            }
+            Node::One(One::Negative, a) => Error { low: of(a).high, high: of(a).low },
+            Node::One(One::Magnitude, a) => {
+                let both = of(a).either();
+                if positive(a) { of(a) } else { Error { low: both, high: both } }
+            }
+            Node::One(..) => Error::NONE,
+            Node::Two(Two::Times | Two::Over, a, b) if power_of_two(graph.node(b)) => of(a),
+            Node::Two(Two::Times, a, b) if power_of_two(graph.node(a)) => of(b),
+            Node::Two(op, a, b) => two(op, of(a), of(b), positive(a) && positive(b)),
+            Node::Whole(a, n) => {
+                let times = |so_far, _| two(Two::Times, so_far, of(a), positive(a));
+                (1..n).fold(of(a), times)
+            }
+            Node::Choice(_, a, b) => of(a).larger(of(b)),
+            Node::Reduce(Reduction::Sum, _, body) => {
+                of(body).truncated((PATHS - 1) as f64, positive(body))
+            }
+            Node::Reduce(Reduction::Most | Reduction::Least, _, body) => of(body),
+            Node::Reduce(Reduction::Count, ..) => Error::NONE,
+        };
+        all.push(error);
+    }
+    all
+}
+
+fn constant(value: f64) -> Error {
+    let (mantissa, exponent) = parts(value);
+    // Exact, if 32 bits of its mantissa are all of it.
+    let exact = libm::scalbn(mantissa as f64, exponent as i32) == value.abs();
+    match (exact || value.is_infinite(), value >= 0.0) {
+        (true, _) => Error::NONE,
+        (false, true) => Error::TRUNCATED,
+        (false, false) => Error { low: 0.0, high: 1.0 },
+    }
+}
+
+fn power_of_two(node: Node) -> bool {
+    match node {
+        Node::Number(value) => value.is_normal() && value.to_bits() << 12 == 0,
+        _ => false,
+    }
+}
+
+fn two(op: Two, a: Error, b: Error, positive: bool) -> Error {
+    let sum = a.either() + b.either();
+    match op {
+        Two::Plus => a.larger(b).truncated(1.0, positive),
+        Two::Minus => a.larger(Error { low: b.high, high: b.low }).truncated(1.0, false),
+        Two::Times if positive => {
+            Error { low: a.low + b.low, high: a.high + b.high }.truncated(1.0, true)
+        }
+        Two::Over if positive => {
+            Error { low: a.low + b.high, high: a.high + b.low }.truncated(1.0, true)
+        }
+        Two::Times | Two::Over => Error { low: sum, high: sum }.truncated(1.0, false),
+        Two::Least | Two::Most => a.larger(b),
+        _ => Error::NONE,
+    }
+}
+
+/// A number with its magnitude; whether comparisons were clear is told apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weighed {
+    /// The number itself.
+    pub value: f64,
+    /// What its error is relative to.
+    pub magnitude: f64,
+    /// Whether an operand of a comparison was so near to the other one that truncation may decide.
+    pub near: bool,
+}
+
+/// Numbers within this part of each other may be compared otherwise by the kernel.
+const NEAR: f64 = 1e-7;
+
+impl Weighed {
+    /// Whether the magnitude is that of the number, but for rounding.
+    fn exact(self) -> bool {
+        self.magnitude <= self.value.abs() * (1.0 + 1e-9)
+    }
+}
+
+impl Number for Weighed {
+    fn real(value: f64) -> Self {
+        Weighed { value, magnitude: value.abs(), near: false }
+    }
+
+    fn holds(self) -> bool {
+        self.value.holds()
+    }
+
+    fn one(op: One, a: Self) -> Self {
+        let value = f64::one(op, a.value);
+        let magnitude = match op {
+            One::Negative | One::Magnitude => a.magnitude,
+            One::Root if value > 0.0 => a.magnitude / value,
+            _ => value.abs(),
+        };
+        Weighed { value, magnitude, near: a.near }
+    }
+
+    fn two(op: Two, a: Self, b: Self) -> Self {
+        let value = f64::two(op, a.value, b.value);
+        let magnitude = match op {
+            Two::Plus | Two::Minus => a.magnitude + b.magnitude,
+            Two::Times => a.magnitude * b.magnitude,
+            Two::Over => a.magnitude * b.magnitude / (b.value * b.value),
+            _ if a.exact() && b.exact() || a.value.is_infinite() || b.value.is_infinite() => {
+                if value == a.value {
+                    a.magnitude
+                } else {
+                    b.magnitude
+                }
+            }
+            _ => a.magnitude.max(b.magnitude),
+        };
+        Weighed { value, magnitude, near: a.near || b.near }
+    }
+
+    fn compare(op: Two, a: Self, b: Self) -> Self {
+        let value = f64::compare(op, a.value, b.value);
+        // Equal numbers may come out different if they were computed in different ways.
+        let apart = (a.value - b.value).abs() > NEAR * (a.magnitude + b.magnitude);
+        let near = a.near || b.near || !(apart || a == b);
+        Weighed { value, magnitude: value, near }
+    }
+
+    fn choose(c: Self, a: Self, b: Self) -> Self {
+        let chosen = if c.holds() { a } else { b };
+        Weighed { near: chosen.near || c.near, ..chosen }
+    }
+}

@@ -1,0 +1,235 @@
+//! A law in whole numbers, as the kernel runs it: what it computes, how far it may be from the law,
+//! and the C for it.
+
+mod bound;
+mod c;
+mod number;
+mod rewrite;
+
+pub use bound::Weighed;
+pub use number::Truncated;
+
+use crate::error::LawError;
+use crate::graph::{Graph, Node, NodeId, One, Reduction, Symbol, Two};
+use crate::law::TextLaw;
+use crate::program::{Inputs, Program};
+use crate::range::{Range, ranges};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What a law in whole numbers sees of a path: `struct ab_view` of `bpf/include/intf.h`. A round trip
+/// of zero marks a place without a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct View {
+    /// Window in segments.
+    pub cwnd: u32,
+    /// Smoothed round-trip time in µs.
+    pub srtt: u32,
+    /// Segments acknowledged since the last loss.
+    pub since_loss: u32,
+    /// Segments acknowledged between the last two losses.
+    pub between_losses: u32,
+}
+
+/// A law in whole numbers.
+#[derive(Clone, Debug)]
+pub struct IntegerLaw {
+    name: String,
+    formula: String,
+    min_ssthresh: f64,
+    graph: Graph,
+    ranges: Vec<Range>,
+    growth: (NodeId, Program),
+    backoff: (NodeId, Program),
+    /// Whether the formulas are the same in whatever unit of time, so that microseconds serve.
+    scaled: bool,
+    relative: [u32; 2],
+    notes: Vec<String>,
+}
+
+impl TextLaw {
+    /// The law in whole numbers.
+    ///
+    /// # Errors
+    /// The place in the text of what the kernel's arithmetic does not have.
+    pub fn integer(&self) -> Result<IntegerLaw, LawError> {
+        let notes: Vec<String> = self.notes().iter().map(|note| note.name.clone()).collect();
+        let rewritten = rewrite::rewritten(self.graph(), self.places(), &self.formulas(), &notes);
+        let rewritten = rewritten.map_err(|mistake| LawError::new(self.text(), mistake))?;
+        let (graph, roots) = (rewritten.graph, rewritten.roots);
+        let ranges = ranges(&graph, &notes);
+        let scaled = roots.iter().all(|root| is_scale_free(&graph, *root));
+        let errors = bound::errors(&graph, &ranges, scaled);
+        let program = |root: NodeId| (root, Program::new(&graph, &[root]));
+        Ok(IntegerLaw {
+            name: self.name().into(),
+            formula: self.formula(),
+            min_ssthresh: self.min_ssthresh(),
+            growth: program(roots[0]),
+            backoff: program(roots[1]),
+            relative: [0, 1].map(|k| errors[roots[k].place()].bound()),
+            graph,
+            ranges,
+            scaled,
+            notes,
+        })
+    }
+}
+
+/// What programs read of views: whole numbers.
+struct Whole<'a> {
+    views: &'a [View],
+    law: &'a IntegerLaw,
+}
+
+impl<N: FromWhole> Inputs<N> for Whole<'_> {
+    fn paths(&self) -> usize {
+        self.views.len()
+    }
+
+    fn usable(&self, path: usize) -> bool {
+        self.views[path].srtt > 0
+    }
+
+    fn read(&self, symbol: Symbol, path: usize) -> N {
+        let view = &self.views[path];
+        match symbol {
+            Symbol::Window => N::whole_number(view.cwnd),
+            Symbol::Rtt if self.law.scaled => N::whole_number(view.srtt),
+            Symbol::Note(note) => match self.law.notes[usize::from(note)].as_str() {
+                "since_loss" => N::whole_number(view.since_loss),
+                _ => N::whole_number(view.between_losses),
+            },
+            _ => N::two(Two::Over, N::whole_number(view.srtt), N::whole_number(1_000_000)),
+        }
+    }
+}
+
+/// Numbers that whole ones become.
+trait FromWhole: crate::Number {
+    fn whole_number(value: u32) -> Self;
+}
+
+impl FromWhole for Truncated {
+    fn whole_number(value: u32) -> Self {
+        Truncated::whole(value.into())
+    }
+}
+
+impl FromWhole for Weighed {
+    fn whole_number(value: u32) -> Self {
+        <Weighed as crate::Number>::real(value.into())
+    }
+}
+
+impl IntegerLaw {
+    /// What one acknowledged segment adds to the window of `me`, in 2^-32 segments: what the C gives,
+    /// bit by bit.
+    pub fn growth(&self, me: usize, views: &[View]) -> i64 {
+        let growth: Truncated = self.growth.1.value(me, &Whole { views, law: self });
+        growth.fixed()
+    }
+
+    /// The window of `me` after a congestion event in whole segments, not floored.
+    pub fn backoff(&self, me: usize, views: &[View]) -> i64 {
+        let backoff: Truncated = self.backoff.1.value(me, &Whole { views, law: self });
+        backoff.floor()
+    }
+
+    /// Growth of the law itself in segments, and how far from it [`IntegerLaw::growth`] may be;
+    /// `None` where truncation may decide a condition.
+    pub fn growth_within(&self, me: usize, views: &[View]) -> Option<(f64, f64)> {
+        let found: Weighed = self.growth.1.value(me, &Whole { views, law: self });
+        let error = f64::from(self.relative[0]) * found.magnitude * U + FIXED;
+        (!found.near).then_some((found.value, error))
+    }
+
+    /// The same of backoff, before it is rounded down.
+    pub fn backoff_within(&self, me: usize, views: &[View]) -> Option<(f64, f64)> {
+        let found: Weighed = self.backoff.1.value(me, &Whole { views, law: self });
+        let error = f64::from(self.relative[1]) * found.magnitude * U + FIXED;
+        (!found.near).then_some((found.value, error))
+    }
+
+    /// The bound on the error of growth, in 2^-31 of its magnitude.
+    pub fn relative_bound(&self) -> u32 {
+        self.relative[0]
+    }
+
+    /// Whether the magnitude is growth itself: whether nothing is subtracted.
+    pub fn is_positive(&self) -> bool {
+        let below = self.graph.below(&[self.growth.0]);
+        let signed = |id: &NodeId| match self.graph.node(*id) {
+            Node::Two(Two::Minus, ..) | Node::One(One::Negative, _) => true,
+            _ => !self.ranges[id.place()].is_positive_or_zero(),
+        };
+        !below.iter().any(signed)
+    }
+
+    /// The header of the law in C: `bpf/include/views.h` says what it defines.
+    pub fn c(&self) -> String {
+        c::header(self)
+    }
+}
+
+/// An error of one operation is below this part of its result.
+const U: f64 = 1.0 / (1u64 << 31) as f64;
+
+/// What taking whole 2^-32 segments costs at most.
+const FIXED: f64 = 1.0 / (1u64 << 32) as f64;
+
+/// Whether a node is the same number in whatever unit of time.
+fn is_scale_free(graph: &Graph, root: NodeId) -> bool {
+    dimension(graph, root).is_some_and(|power| power == Some(0) || power.is_none())
+}
+
+/// The power of time of a node: `Some(None)` for zero and infinity, which have any; `None` if its
+/// parts do not fit together.
+type Dimension = Option<Option<i32>>;
+
+fn dimension(graph: &Graph, root: NodeId) -> Dimension {
+    let mut all: Vec<Dimension> = alloc::vec![None; graph.nodes().len()];
+    for id in graph.below(&[root]) {
+        let of = |id: NodeId| all[id.place()];
+        let found = match graph.node(id) {
+            Node::Number(value) if value == 0.0 || value.is_infinite() => Some(None),
+            Node::Path(Symbol::Rtt | Symbol::LastRtt, _) => Some(Some(1)),
+            Node::Number(_) | Node::Path(..) | Node::Paths => Some(Some(0)),
+            Node::One(One::Negative | One::Magnitude, a) => of(a),
+            Node::One(One::Root, a) => match of(a) {
+                Some(Some(power)) if power % 2 == 0 => Some(Some(power / 2)),
+                Some(None) => Some(None),
+                _ => None,
+            },
+            Node::One(One::Not, a) => of(a).map(|_| Some(0)),
+            Node::Two(Two::Times, a, b) => together(of(a), of(b), |a, b| a + b),
+            Node::Two(Two::Over, a, b) => together(of(a), of(b), |a, b| a - b),
+            Node::Two(Two::Plus | Two::Minus | Two::Least | Two::Most, a, b) => same(of(a), of(b)),
+            Node::Two(Two::Less | Two::LessEqual | Two::Equal, a, b) => {
+                same(of(a), of(b)).map(|_| Some(0))
+            }
+            Node::Two(Two::And | Two::Or, a, b) => of(a).and(of(b)).map(|_| Some(0)),
+            Node::Whole(a, n) => of(a).map(|power| power.map(|power| power * i32::from(n))),
+            Node::Choice(c, a, b) => of(c).and(same(of(a), of(b))),
+            Node::Reduce(Reduction::Count, _, a) => of(a).map(|_| Some(0)),
+            Node::Reduce(_, _, a) => of(a),
+            Node::One(..) | Node::Two(Two::Power, ..) => None,
+        };
+        all[id.place()] = found;
+    }
+    all[root.place()]
+}
+
+fn together(a: Dimension, b: Dimension, of: fn(i32, i32) -> i32) -> Dimension {
+    Some(match (a?, b?) {
+        (Some(a), Some(b)) => Some(of(a, b)),
+        _ => None,
+    })
+}
+
+fn same(a: Dimension, b: Dimension) -> Dimension {
+    match (a?, b?) {
+        (Some(a), Some(b)) if a != b => None,
+        (None, other) | (other, _) => Some(other),
+    }
+}

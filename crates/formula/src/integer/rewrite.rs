@@ -1,0 +1,157 @@
+//! The formulas of a law as the kernel can compute them: a graph of its own.
+//!
+//! What the arithmetic does not have is refused by name. A quotient by a product becomes two
+//! quotients, which saves the truncation of the product, unless the product is exact.
+
+use crate::error::Mistake;
+use crate::graph::{Graph, Node, NodeId, One, Symbol, Two};
+use crate::range::{PUBLISHED, Range, ranges};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops;
+
+/// A graph, and for each node of it the bytes of the law that it comes from.
+pub(crate) struct Rewritten {
+    pub(crate) graph: Graph,
+    pub(crate) places: Vec<ops::Range<usize>>,
+    pub(crate) roots: Vec<NodeId>,
+}
+
+/// Rewrites what is below the roots; `notes` are the names of notes.
+pub(crate) fn rewritten(
+    graph: &Graph,
+    places: &[ops::Range<usize>],
+    roots: &[NodeId],
+    notes: &[String],
+) -> Result<Rewritten, Mistake> {
+    let ranges = ranges(graph, notes);
+    let empty = Rewritten { graph: Graph::default(), places: Vec::new(), roots: Vec::new() };
+    let mut rewriter = Rewriter { old: graph, ranges, notes, new: empty, known: Vec::new() };
+    rewriter.known = alloc::vec![None; graph.nodes().len()];
+    for id in graph.below(roots) {
+        let place = &places[id.place()];
+        let node = rewriter.node(id, place)?;
+        rewriter.known[id.place()] = Some(node);
+    }
+    rewriter.new.roots = roots.iter().map(|root| rewriter.of(*root)).collect();
+    Ok(rewriter.new)
+}
+
+struct Rewriter<'a> {
+    old: &'a Graph,
+    ranges: Vec<Range>,
+    notes: &'a [String],
+    new: Rewritten,
+    known: Vec<Option<NodeId>>,
+}
+
+impl Rewriter<'_> {
+    /// The new node of an old one that stands before.
+    fn of(&self, id: NodeId) -> NodeId {
+        self.known[id.place()].unwrap_or(NodeId(0))
+    }
+
+    fn add(&mut self, node: Node, place: &ops::Range<usize>) -> Result<NodeId, Mistake> {
+        let full = || Mistake::new("the law is too large for the kernel", place.clone());
+        let id = self.new.graph.add(node).ok_or_else(full)?;
+        if id.place() == self.new.places.len() {
+            self.new.places.push(place.clone());
+        }
+        Ok(id)
+    }
+
+    fn node(&mut self, id: NodeId, place: &ops::Range<usize>) -> Result<NodeId, Mistake> {
+        let refused =
+            |what: &str| Err(Mistake::new(format!("the kernel has no {what}"), place.clone()));
+        let node = match self.old.node(id) {
+            Node::Path(Symbol::Note(note), _) => {
+                let name = &self.notes[usize::from(note)];
+                if !PUBLISHED.contains(&name.as_str()) {
+                    let what = format!("note `{name}`: it publishes windows, round trips and `l`");
+                    return refused(&what);
+                }
+                self.old.node(id)
+            }
+            Node::One(One::Exponential, _) => return refused("exponential function"),
+            Node::One(One::Logarithm, _) => return refused("logarithm"),
+            Node::Two(Two::Power, a, b) => return self.power(a, b, place),
+            Node::Two(Two::Over, a, b) => return self.quotient(self.of(a), b, place),
+            Node::One(op, a) => Node::One(op, self.of(a)),
+            Node::Two(op, a, b) => Node::Two(op, self.of(a), self.of(b)),
+            Node::Whole(a, n) => Node::Whole(self.of(a), n),
+            Node::Choice(c, a, b) => Node::Choice(self.of(c), self.of(a), self.of(b)),
+            Node::Reduce(of, index, body) => Node::Reduce(of, index, self.of(body)),
+            other @ (Node::Number(_) | Node::Path(..) | Node::Paths) => other,
+        };
+        self.add(node, place)
+    }
+
+    /// A quotient. Its divisor is not zero anywhere in the domain.
+    fn quotient(
+        &mut self,
+        a: NodeId,
+        divisor: NodeId,
+        place: &ops::Range<usize>,
+    ) -> Result<NodeId, Mistake> {
+        match self.old.node(divisor) {
+            _ if self.ranges[divisor.place()].exact => {}
+            Node::Two(Two::Times, b, c) => {
+                let first = self.quotient(a, b, place)?;
+                return self.quotient(first, c, place);
+            }
+            Node::Whole(b, n) => {
+                return (0..n).try_fold(a, |so_far, _| self.quotient(so_far, b, place));
+            }
+            _ => {}
+        }
+        self.add(Node::Two(Two::Over, a, self.of(divisor)), place)
+    }
+
+    /// Powers by multiples of an eighth: products of roots.
+    fn power(
+        &mut self,
+        base: NodeId,
+        exponent: NodeId,
+        place: &ops::Range<usize>,
+    ) -> Result<NodeId, Mistake> {
+        let eighths = match self.old.node(exponent) {
+            Node::Number(value) => value * 8.0,
+            _ => f64::NAN,
+        };
+        if !(eighths.abs() <= 128.0 && f64::from(eighths as i32) == eighths) {
+            let message = "the kernel has powers by multiples of 1/8 up to 16 alone";
+            return Err(Mistake::new(message, place.clone()));
+        }
+        let one = self.add(Node::Number(1.0), place)?;
+        let (mut root, mut factors, mut left) = (self.of(base), Vec::new(), eighths.abs() as u32);
+        if left / 8 > 0 {
+            factors.push((root, left / 8));
+        }
+        for _ in 0..3 {
+            left = left % 8 * 2;
+            if left == 0 {
+                break;
+            }
+            root = self.add(Node::One(One::Root, root), place)?;
+            if left >= 8 {
+                factors.push((root, 1));
+            }
+        }
+        let mut product = one;
+        for (factor, times) in factors {
+            let power = match times {
+                1 => factor,
+                _ => self.add(Node::Whole(factor, times as u8), place)?,
+            };
+            product = match product == one {
+                true => power,
+                false => self.add(Node::Two(Two::Times, product, power), place)?,
+            };
+        }
+        match eighths < 0.0 {
+            true => self.add(Node::Two(Two::Over, one, product), place),
+            false => Ok(product),
+        }
+    }
+}

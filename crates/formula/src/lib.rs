@@ -1,0 +1,46 @@
+//! Congestion-control laws as text.
+//!
+//! A [`TextLaw`] is read from a few lines, such as
+//!
+//! ```text
+//! law gentle: linked increases, and a smaller decrease the more paths there are
+//! param beta = 0.5 in (0, 1]: a loss costs this share of the window, over n
+//!
+//! growth  = 1 / (n^2 * w_tot)
+//! backoff = w * (1 - beta/n)
+//! ```
+//!
+//! It becomes a typed [`Graph`] in which equal parts are one node, and from that [`Program`]s. They
+//! are evaluated without allocation over any [`Number`]: real numbers in simulation, numbers with
+//! their derivatives in theory. `docs/reference/law-language.md` has the grammar.
+#![no_std]
+
+extern crate alloc;
+
+mod build;
+mod collect;
+mod dual;
+mod error;
+mod expression;
+mod graph;
+pub mod integer;
+mod law;
+mod number;
+mod prelude;
+mod program;
+mod range;
+mod reference;
+mod statement;
+mod steady;
+mod tokens;
+
+pub use collect::MOST_NOTES;
+pub use dual::Dual;
+pub use error::LawError;
+pub use graph::{Graph, Index, ME, Node, NodeId, One, Reduction, Symbol, Two};
+pub use law::{MOST_BYTES, Note, Parameter, Quantity, TextLaw};
+pub use number::Number;
+pub use program::{Inputs, Op, Program, Register};
+pub use reference::{Reference, is_text};
+pub use statement::{Event, Interval};
+pub use steady::Slopes;

@@ -1,0 +1,88 @@
+//! How a law in a file is named: `FILE.law`, with parameters and a slow start behind it.
+
+use crate::collect::SLOW_START;
+use crate::law::TextLaw;
+use crate::statement::{Statement, statements};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The end of a file's name.
+const END: &str = ".law";
+
+/// `my.law:beta=0.3,gamma=2+hystart`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference<'a> {
+    /// The file.
+    pub file: &'a str,
+    parameters: Vec<(&'a str, &'a str)>,
+    slow_start: Option<&'a str>,
+}
+
+impl<'a> Reference<'a> {
+    /// The reference that a text is; `None` if it names no file of a law.
+    pub fn of(text: &'a str) -> Option<Self> {
+        if text.contains('\n') {
+            return None;
+        }
+        let text = text.trim();
+        let ends = |at: usize| {
+            let behind = &text[at + END.len()..];
+            behind.is_empty() || behind.starts_with([':', '+'])
+        };
+        let end = text.match_indices(END).map(|(at, _)| at).find(|at| *at > 0 && ends(*at))?;
+        let (file, rest) = text.split_at(end + END.len());
+        let (parameters, slow_start) = match rest.split_once('+') {
+            Some((parameters, slow_start)) => (parameters, Some(slow_start)),
+            None => (rest, None),
+        };
+        let parameters = parameters.trim_start_matches(':').split(',');
+        let pair = |pair: &'a str| pair.split_once('=').unwrap_or((pair, ""));
+        let parameters = parameters.filter(|one| !one.trim().is_empty()).map(pair);
+        Some(Reference { file, parameters: parameters.collect(), slow_start })
+    }
+
+    /// The law, as a text of its own: what stands in the file, with the name of the file if it has
+    /// none, and with what the reference sets. `read` gives the text of a file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no law with these parameters: the place in it and the reason.
+    pub fn text(&self, read: &dyn Fn(&str) -> Result<String, String>) -> Result<String, String> {
+        let Reference { file, parameters, slow_start } = self;
+        let mut text = read(file).map_err(|why| format!("the law {file} cannot be read: {why}"))?;
+        let named = |statement: &Statement| matches!(statement, Statement::Law(..));
+        let has_name = statements(&text).is_ok_and(|all| all.iter().any(named));
+        if !has_name {
+            text.push_str(&format!("\nlaw {}", stem(file)));
+        }
+        for (name, value) in parameters {
+            text.push_str(&format!("\nwith {} = {}", name.trim(), value.trim()));
+        }
+        if let Some(slow_start) = slow_start {
+            text.push_str(&format!("\nwith {SLOW_START} = {slow_start}"));
+        }
+        TextLaw::read(&text).map(|_| ()).map_err(|wrong| wrong.in_file(file))?;
+        Ok(text)
+    }
+}
+
+/// The name of a file as that of a law.
+fn stem(file: &str) -> String {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    let name = name.strip_suffix(END).unwrap_or(name);
+    let fits = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' };
+    let name: String = name.chars().map(fits).collect();
+    match name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        true => name,
+        false => format!("law-{name}"),
+    }
+}
+
+/// Whether a controller is given by the text of a law, and not by a name.
+pub fn is_text(text: &str) -> bool {
+    let lines = text.trim();
+    lines.contains('\n')
+        || lines
+            .split(';')
+            .any(|part| part.split_once('=').is_some_and(|(name, _)| name.trim() == "growth"))
+}

@@ -1,0 +1,341 @@
+"""From the syntax tree of a Python function to the text of a law."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import keyword
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from ._core import ScenarioError
+
+SYMBOLS = ("w", "rtt", "x", "l", "rtt_min")
+"""What a path has."""
+
+WORDS = {*SYMBOLS, "n", "w_tot", "acked", "rtt_last", "p", "growth", "backoff", "min_ssthresh"} | {
+    *("law", "source", "param", "note", "on", "steady", "with", "if", "then", "else"),
+    *("and", "or", "not", "min", "max", "abs", "sqrt", "exp", "ln", "is_largest", "is_smallest"),
+    *("inf", "slow_start"),
+}
+"""Names that the language of laws has taken."""
+
+OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.Pow: "^",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.And: "and",
+    ast.Or: "or",
+}
+
+FUNCTIONS = {"min": "min", "max": "max", "abs": "abs", "sqrt": "sqrt", "exp": "exp", "log": "ln"}
+"""Functions of Python and of `math`, and what laws call them."""
+
+SETS = {"largest": "is_largest", "smallest": "is_smallest"}
+"""`largest(paths, key=…)` and `smallest(…)`, which only the translation knows."""
+
+LETTERS = "sqtuvyz"
+"""Letters of paths in reductions, one inside the other."""
+
+
+@dataclass(frozen=True)
+class Param:
+    """A parameter of a law that is a Python function, with where it may lie and what it means."""
+
+    default: float
+    range: str = "(-inf, inf)"
+    """Such as "(0, 1]"."""
+    meaning: str = ""
+
+
+class LawError(ScenarioError):
+    """A function says what the language of laws does not have."""
+
+
+def translated(function: Callable[..., Any], parameters: Mapping[str, Param]) -> str:
+    """The text of the law that a function is.
+
+    Raises LawError with file and line.
+    """
+    lines, first = inspect.getsourcelines(function)
+    tree = ast.parse(textwrap.dedent("".join(lines))).body[0]
+    place = (inspect.getsourcefile(function) or "<function>", first, lines)
+    return _Translation(place, parameters).law(tree)
+
+
+class _Translation:
+    """Translates one function."""
+
+    def __init__(self, place: tuple[str, int, list[str]], parameters: Mapping[str, Param]) -> None:
+        self.place = place
+        self.parameters = parameters
+        self.own = self.paths = ""
+        self.names: dict[str, str] = {}
+        """Names of Python that have a value, and what the law calls them."""
+        self.functions: set[str] = set()
+        """Names of functions of one path."""
+        self.sets: set[str] = set()
+        """Names of sets of paths."""
+        self.of_own: set[str] = set()
+        """Names of values that belong to the own path, and not to all."""
+        self.letters: dict[str, str] = {}
+        """Names of paths, and their letters; empty for the own path."""
+        self.lines: list[str] = []
+
+    def law(self, tree: ast.stmt) -> str:
+        """The whole text."""
+        if not isinstance(tree, ast.FunctionDef):
+            self.refuse(tree, "a law is a plain function: write `def`")
+        self.arguments(tree)
+        head = f"law {tree.name.replace('_', '-')}"
+        body = tree.body
+        about = ast.get_docstring(tree)
+        if about:
+            head += ": " + " ".join(about.split("\n\n")[0].split())
+            body = body[1:]
+        self.lines.append(head)
+        for name, one in self.parameters.items():
+            self.names[name] = self.free(name)
+            about = f": {one.meaning}" if one.meaning else ""
+            line = f"param {self.names[name]} = {one.default!r} in {one.range}{about}"
+            self.lines.append(line)
+        for statement in body[:-1]:
+            self.statement(statement)
+        self.returned(body[-1] if body else tree)
+        return "\n".join(self.lines) + "\n"
+
+    def arguments(self, tree: ast.FunctionDef) -> None:
+        """The own path, all paths and the parameters."""
+        names = [one.arg for one in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)]
+        if len(names) < 2 or set(names[2:]) != set(self.parameters):
+            known = ", ".join(["r", "paths", *self.parameters])
+            self.refuse(tree, f"the arguments are {', '.join(names)}; they are to be ({known}): the "
+                        "own path, all paths, and the parameters of @law")
+        self.own, self.paths = names[:2]
+        self.letters[self.own] = ""
+
+    def statement(self, statement: ast.stmt) -> None:
+        """An assignment, or a function of one path."""
+        if isinstance(statement, ast.FunctionDef):
+            self.function(statement)
+            return
+        if not (isinstance(statement, ast.Assign) and len(statement.targets) == 1
+                and isinstance(statement.targets[0], ast.Name)):
+            self.refuse(statement, "this is no assignment `name = …`, function or last `return`")
+        name = statement.targets[0].id
+        if name in {*self.names, *self.functions, *self.letters, self.paths}:
+            self.refuse(statement, f"`{name}` has a value already: give this one another name")
+        known = self.free(name)
+        if (chosen := self.set_of(statement.value)) is not None:
+            self.sets.add(name)
+            self.lines.append(f"{known} = {chosen}")
+        else:
+            self.lines.append(f"{known} = {self.value(statement.value)}")
+            if self.belongs(statement.value):
+                self.of_own.add(name)
+        self.names[name] = known
+
+    def function(self, tree: ast.FunctionDef) -> None:
+        """`def quality(s): return s.l / s.rtt**2`."""
+        names = [one.arg for one in tree.args.args]
+        if len(names) != 1 or len(tree.body) != 1 or not isinstance(tree.body[0], ast.Return):
+            self.refuse(tree, "a function inside a law has one path and one `return`")
+        value = tree.body[0].value
+        if value is None:
+            self.refuse(tree, "the function returns nothing")
+        self.define(tree.name, tree.name, names[0], value)
+        self.functions.add(tree.name)
+
+    def define(self, name: str, known: str, path: str, value: ast.expr) -> None:
+        """A definition for any path: inside, `path` is the own one."""
+        outside, self.letters = self.letters, {path: ""}
+        own, self.own = self.own, path
+        for node in ast.walk(value):
+            if isinstance(node, ast.Name) and node.id in self.of_own:
+                self.refuse(node, f"`{node.id}` belongs to path `{own}`, and this is a function of `{path}`")
+        known = self.free(known)
+        self.lines.append(f"{known} = {self.value(value)}")
+        self.letters, self.own = outside, own
+        self.names[name] = known
+
+    def returned(self, last: ast.AST) -> None:
+        """`return growth, backoff`."""
+        value = last.value if isinstance(last, ast.Return) else None
+        if not isinstance(value, ast.Tuple) or len(value.elts) != 2:
+            self.refuse(last, "a law ends with `return growth, backoff`")
+        growth, backoff = map(self.value, value.elts)
+        self.lines += [f"growth = {growth}", f"backoff = {backoff}"]
+
+    def free(self, name: str) -> str:
+        """What the law calls a name: another name where that means something there."""
+        taken = {*WORDS, *self.names.values()}
+        plain = name if name.isidentifier() and not keyword.iskeyword(name) else "value"
+        plain = plain.lstrip("_") or "value"
+        base, _, letter = plain.rpartition("_")
+        if base and len(letter) == 1:
+            plain += "value"
+        while plain in taken:
+            plain += "_value"
+        return plain
+
+    def belongs(self, value: ast.expr) -> bool:
+        """Whether a value differs from path to path."""
+        names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+        return bool(names & {self.own, *self.of_own})
+
+    def value(self, node: ast.expr) -> str:
+        """An expression in the language of laws, in brackets where it is not one word."""
+        match node:
+            case ast.Constant(value=bool()):
+                self.refuse(node, "True and False are no values of a law: write a comparison")
+            case ast.Constant(value=int() | float() as number):
+                return repr(number)
+            case ast.Name(id=name):
+                return self.name(node, name)
+            case ast.Attribute(value=ast.Name(id=path), attr=symbol) if path in self.letters:
+                return self.symbol(node, path, symbol)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
+                return f"({self.value(left)} {OPERATORS[type(op)]} {self.value(right)})"
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return f"(-{self.value(operand)})"
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return f"(not {self.value(operand)})"
+            case ast.BoolOp(op=op, values=values):
+                return "(" + f" {OPERATORS[type(op)]} ".join(map(self.value, values)) + ")"
+            case ast.Compare():
+                return self.compared(node)
+            case ast.IfExp(test=test, body=body, orelse=other):
+                return f"(if {self.value(test)} then {self.value(body)} else {self.value(other)})"
+            case ast.Call():
+                return self.call(node)
+        return self.refuse(node, "laws have no such expression")
+
+    def name(self, node: ast.expr, name: str) -> str:
+        """A local name, or a parameter."""
+        if name in self.sets or name in self.functions or name in (*self.letters, self.paths):
+            self.refuse(node, f"`{name}` is no number")
+        if name not in self.names:
+            self.refuse(node, f"`{name}` has no value here; parameters stand in @law")
+        return self.names[name]
+
+    def symbol(self, node: ast.expr, path: str, symbol: str) -> str:
+        """`s.w` as `w_s`."""
+        if symbol not in SYMBOLS:
+            self.refuse(node, f"a path has no `{symbol}`; it has {', '.join(SYMBOLS)}")
+        return self.of(symbol, path)
+
+    def of(self, name: str, path: str) -> str:
+        """The value of a name for a path."""
+        letter = self.letters[path]
+        return f"{name}_{letter}" if letter else name
+
+    def compared(self, node: ast.Compare) -> str:
+        """A comparison, also `s in best`; chains become conditions in a row."""
+        sides = [node.left, *node.comparators]
+        found = []
+        for left, op, right in zip(sides, node.ops, sides[1:], strict=False):
+            if isinstance(op, ast.In | ast.NotIn):
+                found.append(("not " if isinstance(op, ast.NotIn) else "") + self.member(left, right))
+            elif type(op) in OPERATORS:
+                found.append(f"{self.value(left)} {OPERATORS[type(op)]} {self.value(right)}")
+            else:
+                self.refuse(node, "laws have no such comparison")
+        return "(" + " and ".join(found) + ")"
+
+    def member(self, path: ast.expr, chosen: ast.expr) -> str:
+        """`s in best`."""
+        if not (isinstance(path, ast.Name) and path.id in self.letters):
+            self.refuse(path, "a path belongs before `in`")
+        if not (isinstance(chosen, ast.Name) and chosen.id in self.sets):
+            self.refuse(chosen, "a set such as `largest(paths, key=…)` belongs behind `in`, by its name")
+        return self.of(self.names[chosen.id], path.id)
+
+    def call(self, node: ast.Call) -> str:
+        """A function, or a reduction over paths."""
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            name = node.func.attr if node.func.value.id == "math" else ""
+        if node.keywords or not name:
+            self.refuse(node, "laws have no such call")
+        match name, node.args:
+            case "len", [of]:
+                return self.length(node, of)
+            case ("sum" | "max" | "min" | "any" | "all"), [ast.GeneratorExp() | ast.ListComp() as of]:
+                return self.reduction(name, of)
+            case _, [ast.Name(id=path)] if name in self.functions and path in self.letters:
+                return self.of(self.names[name], path)
+            case _ if name in FUNCTIONS:
+                return f"{FUNCTIONS[name]}({', '.join(map(self.value, node.args))})"
+        known = ", ".join([*FUNCTIONS, "sum", "any", "all", "len", *self.functions])
+        return self.refuse(node, f"laws have no function `{name}`; they have {known}")
+
+    def length(self, node: ast.expr, of: ast.expr) -> str:
+        """`len(paths)`, `len(best)`, or how many paths a list has."""
+        match of:
+            case ast.Name(id=name) if name == self.paths:
+                return "n"
+            case ast.Name(id=name) if name in self.sets:
+                letter = LETTERS[len(self.letters) - 1]
+                return f"count_{letter}({self.names[name]}_{letter})"
+            case ast.ListComp():
+                return self.reduction("count", of)
+        return self.refuse(node, "`len` is that of `paths`, of a set, or of a list over `paths`")
+
+    def reduction(self, name: str, of: ast.GeneratorExp | ast.ListComp) -> str:
+        """`sum(s.w for s in paths if …)`."""
+        loop = of.generators[0]
+        over = isinstance(loop.iter, ast.Name) and loop.iter.id == self.paths
+        if len(of.generators) > 1 or not over or not isinstance(loop.target, ast.Name):
+            self.refuse(of, f"a reduction runs over `{self.paths}` with one name")
+        path = loop.target.id
+        if path in self.letters:
+            self.refuse(of, f"`{path}` is a path already: take another name")
+        self.letters[path] = letter = LETTERS[len(self.letters) - 1]
+        conditions = [self.value(condition) for condition in loop.ifs]
+        condition = " and ".join(conditions)
+        counts = isinstance(of.elt, ast.Constant) and of.elt.value == 1 and conditions
+        if name == "count" or (name == "sum" and counts):
+            found = f"count_{letter}({condition})" if condition else "n"
+        else:
+            value = self.value(of.elt)
+            if conditions:
+                neutral = {"sum": "0", "max": "-inf", "min": "inf"}.get(name)
+                if neutral is None:
+                    self.refuse(of, f"`{name}` over paths has no `if`: write `and` or `or`")
+                value = f"if {condition} then {value} else {neutral}"
+            found = f"{name}_{letter}({value})"
+        del self.letters[path]
+        return found
+
+    def set_of(self, node: ast.expr) -> str | None:
+        """The condition of a set, `largest(paths, key=lambda s: …)`; None for what is none."""
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SETS):
+            return None
+        match node.args, node.keywords:
+            case [ast.Name(id=over)], [ast.keyword(arg="key", value=ast.Lambda() as key)] if over == self.paths:
+                path = key.args.args[0].arg
+                self.define(f"key of line {node.lineno}", f"key{len(self.lines)}", path, key.body)
+                return f"{SETS[node.func.id]}({self.names.pop(f'key of line {node.lineno}')})"
+            case [ast.Name(id=over)], [ast.keyword(arg="key", value=ast.Name(id=key))] if over == self.paths:
+                if key in self.functions:
+                    return f"{SETS[node.func.id]}({self.names[key]})"
+        return self.refuse(node, f"write `{node.func.id}({self.paths}, key=lambda s: s.w)`")
+
+    def refuse(self, node: ast.AST, why: str) -> NoReturn:
+        """Raises LawError with the place of a node."""
+        file, first, lines = self.place
+        line = getattr(node, "lineno", 1)
+        text = lines[line - 1].rstrip("\n") if line <= len(lines) else ""
+        indent = len(lines[0]) - len(lines[0].lstrip())
+        column = getattr(node, "col_offset", 0) + indent
+        raise LawError(f"{file}:{first + line - 1}: {why}\n    {text}\n    {' ' * column}^")

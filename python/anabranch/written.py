@@ -1,0 +1,128 @@
+"""Laws that are written as text, or as plain Python functions.
+
+A `Law` is its text: whatever takes a controller takes it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from .offers import offer
+
+if TYPE_CHECKING:
+    from .translation import Param
+
+
+class Law(str):
+    """A congestion-control law: the text of one, checked.
+
+    >>> gentle = Law(
+    ...     "param beta = 0.5; growth = 2*beta/(n^2*w_tot); backoff = w*(1 - beta/n); law gentle"
+    ... )
+    >>> gentle.name, gentle(beta=0.3).name
+    ('gentle', 'gentle:beta=0.3')
+    """
+
+    def __new__(cls, text: str) -> Law:
+        """Raises ScenarioError with the place in the text for what is no law."""
+        return super().__new__(cls, _core.law(text)["text"])
+
+    @classmethod
+    def load(cls, file: str | Path, **parameters: float) -> Law:
+        """The law of a file, or of one that ships by its name, with parameters.
+
+        Raises ScenarioError where there is no such file, or what is in it is no law.
+        """
+        path = Path(file)
+        if not path.is_file():
+            known = shipped_laws()
+            if str(file) not in known:
+                hint = offer(str(file), known)
+                raise _core.ScenarioError(f"there is no file or shipped law {str(file)!r}{hint}")
+            path = known[str(file)]
+        return cls(_core.controller(str(path))["source"])(**parameters)
+
+    def __call__(self, **parameters: float) -> Law:
+        """The same law with other parameters. Raises ScenarioError for a parameter that it does
+        not have, or for a value out of range."""
+        given = "".join(f"\nwith {name} = {value!r}" for name, value in parameters.items())
+        return Law(str(self) + given) if given else self
+
+    @property
+    def name(self) -> str:
+        """As results call it: with the parameters that differ from their defaults."""
+        return _core.controller_name(str(self))
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """The value of each parameter."""
+        return {name: value for name, value, *_ in _core.law(str(self))["parameters"]}
+
+    def __repr__(self) -> str:
+        """Name and formulas in one line."""
+        return f"<Law {self.name}: {_core.controller(str(self))['formula']}>"
+
+
+def shipped_laws() -> dict[str, Path]:
+    """The laws that come with the package as text: name and file."""
+    root = Path(str(resources.files("anabranch") / "laws"))
+    return {file.stem: file for file in sorted(root.glob("*.law"))}
+
+
+def law(**parameters: float | Param) -> Callable[[Callable[..., Any]], Law]:
+    """Makes a law of a plain function of the own path, all paths and the parameters.
+
+    The function is not called: its syntax tree is translated into the language of laws. A path has
+    `w`, `rtt`, `x`, `l` and `rtt_min`; the function returns growth and backoff.
+
+    >>> import anabranch as ab
+    >>> @ab.law(beta=0.5)
+    ... def gentle(r, paths, beta):
+    ...     n = len(paths)
+    ...     w_tot = sum(s.w for s in paths)
+    ...     return 2 * beta / (n**2 * w_tot), r.w * (1 - beta / n)
+
+    Raises LawError, with the line of the function, for what the language does not have.
+    """
+    from .translation import Param, translated
+
+    declared = {
+        name: one if isinstance(one, Param) else Param(float(one))
+        for name, one in parameters.items()
+    }
+
+    def made(function: Callable[..., Any]) -> Law:
+        return Law(translated(function, declared))
+
+    return made
+
+
+def several(text: str) -> list[str]:
+    """The controllers that a text lists: by commas, and by braces for values of a parameter.
+
+    >>> several("lia,my.law:beta={0.2,0.5},gamma=2")
+    ['lia', 'my.law:beta=0.2,gamma=2', 'my.law:beta=0.5,gamma=2']
+    """
+    if "\n" in text or ";" in text:
+        return [text]  # the text of a law
+    pieces: list[str] = []
+    for piece in re.split(r",(?![^{]*})", text):
+        more = "=" in piece and ":" not in piece and pieces and ":" in pieces[-1]
+        if more:
+            pieces[-1] += f",{piece.strip()}"
+        else:
+            pieces.append(piece.strip())
+    return [one for piece in pieces for one in _spread(piece)]
+
+
+def _spread(piece: str) -> list[str]:
+    """A text for each choice of the values in its braces."""
+    parts = re.split(r"{([^{}]*)}", piece)
+    choices = [part.split(",") if k % 2 else [part] for k, part in enumerate(parts)]
+    return ["".join(words).strip() for words in itertools.product(*choices)]
