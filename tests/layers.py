@@ -46,6 +46,7 @@ RUST = {
     # captures that are read.
     "bindings": {
         "control",
+        "formula",
         "wire",
         "network",
         "topology",

@@ -91,7 +91,7 @@ AB_FUNCTION ab_number ab_root(ab_number a)
 		if (next * next <= rest)
 			root = next;
 	}
-	return ab_pack(root, e / 2);
+	return ab_pack(root, e >> 1); /* even: above */
 }
 
 /* A signed number in 2^-32 segments, towards zero. */

@@ -52,6 +52,30 @@ fn compile(source: &Path, object: &Path) {
     }
 }
 
+/// The table of sources that a law is compiled with at run time: what is in `bpf/`, and libbpf's
+/// headers.
+fn write_sources(sources: &Path, table: &Path) {
+    let headers = env::var("DEP_BPF_INCLUDE").expect("libbpf-sys says where BPF's headers are");
+    let folders = [
+        ("", sources.to_owned()),
+        ("include/", sources.join("include")),
+        ("bpf/", Path::new(&headers).join("bpf")),
+    ];
+    let mut rows = Vec::new();
+    for (prefix, folder) in folders {
+        for entry in fs::read_dir(folder).expect("sources are there").flatten() {
+            let (path, name) = (entry.path(), entry.file_name());
+            if path.extension().is_some_and(|end| end == "h") {
+                let name = format!("{prefix}{}", name.to_string_lossy());
+                let path = path.canonicalize().expect("sources are there");
+                rows.push(format!("({name:?}, include_str!({path:?})),\n"));
+            }
+        }
+    }
+    rows.sort();
+    fs::write(table, format!("&[\n{}]", rows.concat())).expect("OUT_DIR is writable");
+}
+
 fn main() {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bpf");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -60,6 +84,7 @@ fn main() {
     println!("cargo:rustc-env=AB_SOURCES={:016x}", digest(&sources));
     let layout = env::var("DEP_LAWS_LAYOUT").expect("`ports` says where the layouts are");
     println!("cargo:rustc-env=AB_LAYOUT={layout}");
+    write_sources(&sources, &out.join("sources.rs"));
     let mut rows = Vec::new();
     for entry in fs::read_dir(&sources).expect("bpf/ is beside crates/").flatten() {
         let file = entry.file_name().to_string_lossy().into_owned();

@@ -105,8 +105,12 @@ class Named(TypedDict):
 
     text: str
     """As results call it, such as "lia:uncapped+hystart"."""
-    kind: str
-    """Its name in `controllers`, such as "lia"."""
+    source: str
+    """What gives it again: its name, or the text of a law."""
+    kind: str | None
+    """Its name in `controllers`, such as "lia"; None of a law that is written as text."""
+    written: bool
+    """Whether it is a law that is written as text."""
     formula: str
     law: bool
     """Whether it is a pair of growth and backoff."""
@@ -147,6 +151,21 @@ class WrittenLaw(TypedDict):
 
 def law(text: str) -> WrittenLaw:
     """Reads the text of a law. Raises ScenarioError with the place of the first mistake."""
+
+class LawInC(TypedDict):
+    """A law in C; of the stub alone, at run time it is a dict."""
+
+    c: str
+    """The header."""
+    relative: int
+    """The bound on the error of growth, in 2^-31 of its magnitude."""
+    positive: bool
+    """Whether that magnitude is growth itself."""
+
+def law_c(text: str, file: str | None = None) -> LawInC:
+    """A law as a header in C, whole numbers, which says from which line of `file` each line comes if
+    that is given. Raises ScenarioError with the place of what the kernel does not have.
+    """
 
 def slopes(
     controller: str, windows: Vector, rtts_s: Vector, losses: Vector
@@ -288,7 +307,7 @@ class KernelController:
     characters, for a controller of this process alone. `min_ssthresh` is the smallest threshold of coupled paths in
     segments, without it the law's own; `skips` the fraction of callbacks to ignore, for testing; `record` keeps every step,
     `fault` plants a fault, for testing: `remainder-dropped`, `trips-swapped`,
-    `credit-reset` or `idle-ignored`.
+    `credit-reset` or `idle-ignored`. With `object`, the compiled C of a law, `name` is the text of that.
     Raises ValueError for an unknown name, FileExistsError if it is loaded already, PermissionError,
     OSError with what the kernel said.
     """
@@ -302,6 +321,7 @@ class KernelController:
         skips: float = ...,
         record: bool = ...,
         fault: str | None = ...,
+        object: bytes | None = ...,
     ) -> None: ...
     @property
     def kernel_name(self) -> str:
@@ -329,6 +349,9 @@ class KernelController:
 
     def close(self) -> None:
         """Takes it out, unless it is pinned; connections that use it keep it until they end."""
+
+def kernel_source_files() -> list[tuple[str, str]]:
+    """What the C of a law is compiled with: the name of each file, and what is in it."""
 
 def kernel_programs() -> list[tuple[str, str]]:
     """Laws that the kernel can run, and their names there."""

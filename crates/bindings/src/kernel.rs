@@ -1,7 +1,8 @@
 //! The controllers in the running kernel.
 
+use crate::names::parsed;
 use kernel::{Controller, Counters, ErrorKind, Fault, Program, Settings};
-use ports::{Judged, Step};
+use ports::{Judged, Port, Step};
 use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyOSError, PyPermissionError, PyValueError,
 };
@@ -44,7 +45,7 @@ fn closed() -> PyErr {
 /// See `KernelController` in `_core.pyi`.
 #[pyclass(frozen)]
 pub(crate) struct KernelController {
-    program: &'static Program,
+    program: Program,
     controller: Mutex<Option<Controller>>,
 }
 
@@ -65,7 +66,9 @@ impl KernelController {
 #[pymethods]
 impl KernelController {
     #[new]
-    #[pyo3(signature = (name, *, kernel_name=None, min_ssthresh=None, skips=0.0, record=false, fault=None))]
+    #[pyo3(signature = (
+        name, *, kernel_name=None, min_ssthresh=None, skips=0.0, record=false, fault=None, object=None
+    ))]
     fn new(
         name: &str,
         kernel_name: Option<String>,
@@ -73,11 +76,15 @@ impl KernelController {
         skips: f64,
         record: bool,
         fault: Option<&str>,
+        object: Option<Vec<u8>>,
     ) -> PyResult<Self> {
-        let program = known(name)?;
+        let program = match object {
+            Some(object) => compiled(name, kernel_name.clone(), object)?,
+            None => known(name)?.clone(),
+        };
         let fault = fault.map_or(Ok(Fault::Sound), str::parse).map_err(PyValueError::new_err)?;
         let settings = Settings { name: kernel_name, min_ssthresh, skips, record, fault };
-        let controller = Controller::load(program, &settings).map_err(raised)?;
+        let controller = Controller::load(&program, &settings).map_err(raised)?;
         Ok(KernelController { program, controller: Mutex::new(Some(controller)) })
     }
 
@@ -127,7 +134,7 @@ impl KernelController {
 
     fn pin(&self) -> PyResult<()> {
         match self.take() {
-            Some(controller) => controller.pin(self.program).map_err(raised),
+            Some(controller) => controller.pin(&self.program).map_err(raised),
             None => Err(closed()),
         }
     }
@@ -137,9 +144,32 @@ impl KernelController {
     }
 }
 
+/// The controller of a law that is written as text, from the C of it that was compiled.
+fn compiled(text: &str, kernel_name: Option<String>, object: Vec<u8>) -> PyResult<Program> {
+    let spec = parsed(text)?;
+    let law = spec.written().ok_or_else(|| {
+        PyValueError::new_err(format!("`{spec}` is not written as text, and has an object of its own"))
+    })?;
+    let port = Port::written(law).map_err(|wrong| PyValueError::new_err(wrong.to_string()))?;
+    let kernel_name = kernel_name.unwrap_or_else(|| {
+        let name = law.name().replace('-', "_");
+        format!("{}{name}", kernel::WRITTEN).chars().take(MOST_NAME).collect()
+    });
+    Ok(Program::compiled(port, kernel_name, object))
+}
+
+/// Most characters of a name in the kernel.
+const MOST_NAME: usize = 15;
+
 #[pyfunction]
-pub(crate) fn kernel_programs() -> Vec<(&'static str, &'static str)> {
-    kernel::PROGRAMS.iter().map(|program| (program.port.name(), program.kernel_name)).collect()
+pub(crate) fn kernel_source_files() -> Vec<(&'static str, &'static str)> {
+    kernel::SOURCE_FILES.to_vec()
+}
+
+#[pyfunction]
+pub(crate) fn kernel_programs() -> Vec<(String, String)> {
+    let row = |program: &Program| (program.port.name().to_owned(), program.kernel_name.to_string());
+    kernel::PROGRAMS.iter().map(row).collect()
 }
 
 #[pyfunction]
@@ -147,28 +177,41 @@ pub(crate) fn kernel_sources() -> &'static str {
     kernel::SOURCES
 }
 
+/// The law of a controller in the kernel, or, of one that is written as text, its name there.
+fn law_of(kernel_name: &str) -> String {
+    kernel::program(kernel_name).map_or(kernel_name, |program| program.port.name()).to_owned()
+}
+
+/// The name in the kernel of a law that ships, or of one that is written as text by that name.
+fn name_in_kernel(name: &str) -> PyResult<String> {
+    match name.starts_with(kernel::WRITTEN) {
+        true => Ok(name.to_owned()),
+        false => Ok(known(name)?.kernel_name.to_string()),
+    }
+}
+
 /// See `kernel_loaded` in `_core.pyi`.
 #[pyfunction]
 pub(crate) fn kernel_loaded(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let table = PyDict::new(py);
     for controller in kernel::loaded().map_err(raised)? {
-        table.set_item(controller.program.port.name(), controller.link)?;
+        table.set_item(law_of(&controller.kernel_name), controller.link)?;
     }
     Ok(table)
 }
 
 #[pyfunction]
 pub(crate) fn kernel_counters<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
-    let program = known(name)?;
+    let kernel_name = name_in_kernel(name)?;
     let mut loaded = kernel::loaded().map_err(raised)?.into_iter();
-    let own = loaded.find(|controller| controller.program.kernel_name == program.kernel_name);
+    let own = loaded.find(|controller| controller.kernel_name == kernel_name);
     let own = own.ok_or_else(|| PyFileNotFoundError::new_err(format!("{name} is not loaded")))?;
     counted(py, &own.counters().map_err(raised)?)
 }
 
 #[pyfunction]
 pub(crate) fn kernel_unload(name: &str) -> PyResult<()> {
-    kernel::unload(known(name)?).map_err(raised)
+    kernel::unload(&name_in_kernel(name)?).map_err(raised)
 }
 
 #[pyfunction]

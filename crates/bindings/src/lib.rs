@@ -57,6 +57,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(names::controller_name, module)?)?;
     module.add_function(wrap_pyfunction!(names::seconds, module)?)?;
     module.add_function(wrap_pyfunction!(written::law, module)?)?;
+    module.add_function(wrap_pyfunction!(written::law_c, module)?)?;
     module.add_function(wrap_pyfunction!(written::slopes, module)?)?;
     module.add_function(wrap_pyfunction!(laws::controllers, module)?)?;
     module.add_function(wrap_pyfunction!(laws::schedulers, module)?)?;
@@ -82,6 +83,7 @@ fn add_kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<kernel::KernelController>()?;
     module.add_function(wrap_pyfunction!(kernel::kernel_programs, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::kernel_sources, module)?)?;
+    module.add_function(wrap_pyfunction!(kernel::kernel_source_files, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::kernel_loaded, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::kernel_counters, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::kernel_unload, module)?)?;

@@ -5,6 +5,8 @@ use control::{ControllerKind, ControllerSpec, UnknownController, law_file};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use units::{QuantityError, Span, name};
 
 #[pyfunction]
@@ -30,7 +32,10 @@ pub(crate) fn controller<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py
     row.set_item("min_ssthresh", spec.min_ssthresh())?;
     row.set_item("set_valued", spec.set_valued())?;
     row.set_item("ported", spec.ported())?;
-    row.set_item("port", matches!(spec.kind(), ControllerKind::Kernel(_)))?;
+    row.set_item("port", matches!(
+        spec.kind(),
+        ControllerKind::Kernel(_) | ControllerKind::KernelWritten(_)
+    ))?;
     Ok(row)
 }
 
@@ -44,10 +49,31 @@ pub(crate) fn controller_name(text: &str) -> PyResult<String> {
 pub(crate) fn parsed(text: &str) -> PyResult<ControllerSpec> {
     let wrong = |no: UnknownController| ScenarioError::new_err(no.to_string());
     let Some(law) = law_file(text) else {
-        return text.parse().map_err(wrong);
+        return remembered(text).map_err(wrong);
     };
     let read = |file: &str| std::fs::read_to_string(file).map_err(|error| error.to_string());
     law.text(&read).map_err(ScenarioError::new_err)?.parse().map_err(wrong)
+}
+
+thread_local! {
+    /// The texts that were read last with what they are: theory asks a thousand times for one law.
+    static LAST: RefCell<VecDeque<(String, ControllerSpec)>> = const { RefCell::new(VecDeque::new()) };
+}
+
+/// How many texts a thread remembers.
+const REMEMBERED: usize = 8;
+
+/// What a text says, read once.
+fn remembered(text: &str) -> Result<ControllerSpec, UnknownController> {
+    LAST.with_borrow_mut(|last| {
+        if let Some((_, known)) = last.iter().find(|(own, _)| own == text) {
+            return Ok(known.clone());
+        }
+        let spec: ControllerSpec = text.parse()?;
+        last.truncate(REMEMBERED - 1);
+        last.push_front((text.to_owned(), spec.clone()));
+        Ok(spec)
+    })
 }
 
 #[pyfunction]

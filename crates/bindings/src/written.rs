@@ -37,6 +37,18 @@ pub(crate) fn law<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDic
     Ok(row)
 }
 
+#[pyfunction]
+#[pyo3(signature = (text, file=None))]
+pub(crate) fn law_c<'py>(py: Python<'py>, text: &str, file: Option<&str>) -> PyResult<Bound<'py, PyDict>> {
+    let wrong = |wrong: formula::LawError| ScenarioError::new_err(wrong.to_string());
+    let law = TextLaw::read(text).map_err(wrong)?.integer().map_err(wrong)?;
+    let row = PyDict::new(py);
+    row.set_item("c", file.map_or_else(|| law.c(), |file| law.c_of_file(file)))?;
+    row.set_item("relative", law.relative_bound())?;
+    row.set_item("positive", law.is_positive())?;
+    Ok(row)
+}
+
 /// Growth and backoff with their derivatives; `None` for a law that is not written as text.
 type Slopes<'py> = Option<(
     Bound<'py, PyArray1<f64>>,

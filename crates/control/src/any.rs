@@ -51,7 +51,7 @@ impl AnyController {
             ControllerKind::Scheme(scheme) => {
                 OtherControl::Scheme(AnyControl::new(*scheme, settings, paths))
             }
-            ControllerKind::Kernel(_) => return None,
+            ControllerKind::Kernel(_) | ControllerKind::KernelWritten(_) => return None,
         };
         Some(AnyController::Other(Box::new(Other { needs: spec.needs(), control })))
     }

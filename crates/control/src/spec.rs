@@ -32,6 +32,8 @@ pub enum ControllerKind {
     Written(Written, AnySlowStart),
     /// The port of this law to the kernel, in the kernel's shell.
     Kernel(AnyLaw),
+    /// The same of a law that is written as text, whose port is generated.
+    KernelWritten(Written),
     /// A controller that is not a law.
     Scheme(AnyScheme),
 }
@@ -56,14 +58,14 @@ impl ControllerSpec {
         match &self.kind {
             ControllerKind::Law(law, _) | ControllerKind::Kernel(law) => Some(law.described()),
             ControllerKind::Scheme(scheme) => Some(scheme.described()),
-            ControllerKind::Written(..) => None,
+            ControllerKind::Written(..) | ControllerKind::KernelWritten(_) => None,
         }
     }
 
     /// The law that it is, if it is written as text.
     pub fn written(&self) -> Option<&Written> {
         match &self.kind {
-            ControllerKind::Written(law, _) => Some(law),
+            ControllerKind::Written(law, _) | ControllerKind::KernelWritten(law) => Some(law),
             _ => None,
         }
     }
@@ -92,7 +94,8 @@ impl ControllerSpec {
     /// Whether the kernel runs it: a port, or a law that has one, without option and slow start.
     pub fn ported(&self) -> bool {
         match self.kind {
-            ControllerKind::Kernel(_) => true,
+            ControllerKind::Kernel(_) | ControllerKind::KernelWritten(_) => true,
+            ControllerKind::Written(ref law, AnySlowStart::STANDARD) => law.integer().is_ok(),
             ControllerKind::Written(..) => false,
             _ => kernel(&self.text).is_ok(),
         }
@@ -103,7 +106,9 @@ impl ControllerSpec {
     pub fn visit_law<V: LawVisitor>(&self, visitor: V) -> Option<V::Output> {
         match &self.kind {
             ControllerKind::Law(law, _) | ControllerKind::Kernel(law) => Some(law.visit(visitor)),
-            ControllerKind::Written(law, _) => Some(visitor.visit(law.clone())),
+            ControllerKind::Written(law, _) | ControllerKind::KernelWritten(law) => {
+                Some(visitor.visit(law.clone()))
+            }
             ControllerKind::Scheme(_) => None,
         }
     }
@@ -192,7 +197,18 @@ fn written(text: &str) -> Result<ControllerSpec, UnknownController> {
         label = format!("{label}+{name}");
         slow = found;
     }
-    let kind = ControllerKind::Written(Written::from(law), slow);
+    let kind = match law.in_kernel() {
+        true if slow != AnySlowStart::STANDARD => {
+            let why = "in the kernel's arithmetic has the kernel's slow start";
+            return Err(UnknownController(format!("`{label}` {why}")));
+        }
+        true => {
+            law.integer().map_err(|wrong| UnknownController(wrong.to_string()))?;
+            label = format!("{KERNEL}{label}");
+            ControllerKind::KernelWritten(Written::from(law))
+        }
+        false => ControllerKind::Written(Written::from(law), slow),
+    };
     Ok(ControllerSpec { text: label.into(), kind })
 }
 
@@ -264,7 +280,9 @@ fn with_slow_start(kind: &ControllerKind, slow_start: AnySlowStart) -> Option<Co
     match kind {
         ControllerKind::Law(law, _) => Some(ControllerKind::Law(*law, slow_start)),
         ControllerKind::Scheme(own) => own.with_slow_start(slow_start).map(ControllerKind::Scheme),
-        ControllerKind::Kernel(_) | ControllerKind::Written(..) => None,
+        ControllerKind::Kernel(_)
+        | ControllerKind::Written(..)
+        | ControllerKind::KernelWritten(_) => None,
     }
 }
 

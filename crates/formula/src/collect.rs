@@ -23,6 +23,7 @@ pub(crate) struct Declared {
     pub(crate) on: Vec<(Event, Named, Expression)>,
     pub(crate) steady: Vec<(Named, Expression)>,
     pub(crate) slow_start: Option<Setting>,
+    pub(crate) kernel: bool,
 }
 
 /// A name with what it stands for.
@@ -56,8 +57,9 @@ pub(crate) const GROWTH: &str = "growth";
 pub(crate) const BACKOFF: &str = "backoff";
 pub(crate) const MIN_SSTHRESH: &str = "min_ssthresh";
 
-/// The name of a setting that is no parameter.
+/// The names of settings that are no parameters.
 pub(crate) const SLOW_START: &str = "slow_start";
+pub(crate) const ARITHMETIC: &str = "arithmetic";
 
 /// What `text` declares; from `own` bytes on it is ours, and may declare what laws may not.
 pub(crate) fn collect(text: &str, own: usize) -> Result<Declared, Mistake> {
@@ -151,6 +153,12 @@ impl Declared {
         if name.text == SLOW_START {
             self.slow_start = Some(setting);
             return Ok(());
+        }
+        if name.text == ARITHMETIC {
+            self.kernel = setting.text == "kernel";
+            let message = format!("{ARITHMETIC} is {}; it is real or kernel", setting.text);
+            let known = self.kernel || setting.text == "real";
+            return known.then_some(()).ok_or_else(|| Mistake::new(message, setting.span));
         }
         let Some(own) = self.parameters.iter_mut().find(|own| own.name.text == name.text) else {
             let known: Vec<&str> =

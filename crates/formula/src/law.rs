@@ -62,6 +62,7 @@ pub struct TextLaw {
     parameters: Vec<Parameter>,
     notes: Vec<Note>,
     slow_start: Option<String>,
+    kernel: bool,
     min_ssthresh: f64,
     graph: Graph,
     /// Of each node the bytes of the text that it comes from.
@@ -137,6 +138,7 @@ impl TextLaw {
             source: declared.source.clone(),
             parameters: declared.parameters.iter().map(Parameter::of).collect(),
             slow_start: declared.slow_start.as_ref().map(|setting| setting.text.clone()),
+            kernel: declared.kernel,
             quantities: quantities.into_iter().map(|(quantity, _)| quantity).collect(),
             notes,
             min_ssthresh,
@@ -181,6 +183,11 @@ impl TextLaw {
     /// The slow start that it asks for by name.
     pub fn slow_start(&self) -> Option<&str> {
         self.slow_start.as_deref()
+    }
+
+    /// Whether it asks for the kernel's arithmetic.
+    pub fn in_kernel(&self) -> bool {
+        self.kernel
     }
 
     /// Smallest ssthresh of a path in segments while the law sees several.

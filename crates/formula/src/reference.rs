@@ -1,6 +1,7 @@
-//! How a law in a file is named: `FILE.law`, with parameters and a slow start behind it.
+//! How a law in a file is named: `FILE.law`, with parameters and a slow start behind it, or
+//! `kernel:` before it.
 
-use crate::collect::SLOW_START;
+use crate::collect::{ARITHMETIC, SLOW_START};
 use crate::law::TextLaw;
 use crate::statement::{Statement, statements};
 use alloc::format;
@@ -17,7 +18,11 @@ pub struct Reference<'a> {
     pub file: &'a str,
     parameters: Vec<(&'a str, &'a str)>,
     slow_start: Option<&'a str>,
+    kernel: bool,
 }
+
+/// Before a law that is to run as the kernel runs it.
+const KERNEL: &str = "kernel:";
 
 impl<'a> Reference<'a> {
     /// The reference that a text is; `None` if it names no file of a law.
@@ -25,7 +30,10 @@ impl<'a> Reference<'a> {
         if text.contains('\n') {
             return None;
         }
-        let text = text.trim();
+        let (kernel, text) = match text.trim().strip_prefix(KERNEL) {
+            Some(law) => (true, law),
+            None => (false, text.trim()),
+        };
         let ends = |at: usize| {
             let behind = &text[at + END.len()..];
             behind.is_empty() || behind.starts_with([':', '+'])
@@ -39,7 +47,7 @@ impl<'a> Reference<'a> {
         let parameters = parameters.trim_start_matches(':').split(',');
         let pair = |pair: &'a str| pair.split_once('=').unwrap_or((pair, ""));
         let parameters = parameters.filter(|one| !one.trim().is_empty()).map(pair);
-        Some(Reference { file, parameters: parameters.collect(), slow_start })
+        Some(Reference { file, parameters: parameters.collect(), slow_start, kernel })
     }
 
     /// The law, as a text of its own: what stands in the file, with the name of the file if it has
@@ -48,7 +56,7 @@ impl<'a> Reference<'a> {
     /// # Errors
     /// The file cannot be read, or is no law with these parameters: the place in it and the reason.
     pub fn text(&self, read: &dyn Fn(&str) -> Result<String, String>) -> Result<String, String> {
-        let Reference { file, parameters, slow_start } = self;
+        let Reference { file, parameters, slow_start, kernel } = self;
         let mut text = read(file).map_err(|why| format!("the law {file} cannot be read: {why}"))?;
         let named = |statement: &Statement| matches!(statement, Statement::Law(..));
         let has_name = statements(&text).is_ok_and(|all| all.iter().any(named));
@@ -60,6 +68,9 @@ impl<'a> Reference<'a> {
         }
         if let Some(slow_start) = slow_start {
             text.push_str(&format!("\nwith {SLOW_START} = {slow_start}"));
+        }
+        if *kernel {
+            text.push_str(&format!("\nwith {ARITHMETIC} = kernel"));
         }
         TextLaw::read(&text).map(|_| ()).map_err(|wrong| wrong.in_file(file))?;
         Ok(text)

@@ -56,7 +56,7 @@ impl Controller {
     /// # Errors
     /// `AlreadyExists` if a controller of this name is there; otherwise the kernel's answer with
     /// what libbpf said of it.
-    pub fn load(program: &'static Program, settings: &Settings) -> Result<Self, Error> {
+    pub fn load(program: &Program, settings: &Settings) -> Result<Self, Error> {
         set_print(Some((PrintLevel::Warn, listen)));
         SAID.lock().unwrap_or_else(PoisonError::into_inner).clear();
         attach(program, settings).map_err(|error| {
@@ -135,13 +135,13 @@ fn id_of(program: &Loaded<'_>) -> Option<u32> {
     Loaded::id_from_fd(program.as_fd()).ok()
 }
 
-fn attach(program: &'static Program, settings: &Settings) -> Result<Controller, Error> {
-    let mut open = ObjectBuilder::default().open_memory(program.object)?;
+fn attach(program: &Program, settings: &Settings) -> Result<Controller, Error> {
+    let mut open = ObjectBuilder::default().open_memory(&program.object)?;
     configure(&mut open, settings)?;
     if !settings.record {
         trim(&mut open)?;
     }
-    let name = settings.name.clone().unwrap_or_else(|| program.kernel_name.into());
+    let name = settings.name.clone().unwrap_or_else(|| program.kernel_name.clone().into_owned());
     fit(&mut open, program, &name)?;
     let mut object = open.load()?;
     let mut found = object.maps_mut().find(|map| map.map_type() == MapType::StructOps);
@@ -177,7 +177,7 @@ fn trim(open: &mut OpenObject) -> Result<(), Error> {
 /// Fits the structure of callbacks to this kernel: its name, and one callback for the beginning of
 /// a transmission.
 fn fit(open: &mut OpenObject, program: &Program, name: &str) -> Result<(), Error> {
-    let types = Btf::from_raw(program.kernel_name, program.object)?;
+    let types = Btf::from_raw(&program.kernel_name, &program.object)?;
     let types = types.ok_or_else(|| failed("the object has no BTF"))?;
     let own = Members::of(&types, OPERATIONS)?;
     let kernel = Members::of(&Btf::from_vmlinux()?, OPERATIONS)?;

@@ -21,6 +21,6 @@ pub use counters::Counters;
 pub use libbpf_rs::{Error, ErrorKind};
 pub use loaded::{Loaded, loaded};
 pub use pins::unload;
-pub use programs::{PROGRAMS, Program, SOURCES, program};
+pub use programs::{PROGRAMS, Program, SOURCE_FILES, SOURCES, WRITTEN, program};
 pub use settings::{Fault, Settings};
 pub use subflow::{Subflow, subflows};

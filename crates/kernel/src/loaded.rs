@@ -3,7 +3,7 @@
 
 use crate::controller::{COUNTS, read_counters};
 use crate::operations::{Members, OPERATIONS, failed};
-use crate::{Counters, PROGRAMS, Program, pins};
+use crate::{Counters, PROGRAMS, WRITTEN, pins};
 use libbpf_rs::btf::Btf;
 use libbpf_rs::query::{LinkInfo, LinkInfoIter, LinkTypeInfo, ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{Error, ErrorKind, MapCore, MapFlags, MapHandle};
@@ -13,10 +13,10 @@ use rustix::thread::{CapabilitySet, capabilities};
 const LISTS: CapabilitySet = CapabilitySet::SYS_ADMIN;
 
 /// A controller that is in the kernel under its own name.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Loaded {
-    /// Which one.
-    pub program: &'static Program,
+    /// Its name in the kernel.
+    pub kernel_name: String,
     /// The kernel's number of the BPF link that registers it.
     pub link: u32,
     map: u32,
@@ -37,8 +37,7 @@ pub fn loaded() -> Result<Vec<Loaded>, Error> {
     if registered.is_empty() {
         // The list also ends where the kernel refuses to give it.
         let listed = capabilities(None).is_ok_and(|own| own.effective.contains(LISTS));
-        let pinned = || PROGRAMS.iter().filter_map(|program| pinned(program).transpose());
-        return if listed { Ok(Vec::new()) } else { pinned().collect() };
+        return if listed { Ok(Vec::new()) } else { pinned() };
     }
     let value = Value::of_this_kernel()?;
     let mut found = Vec::new();
@@ -48,8 +47,11 @@ pub fn loaded() -> Result<Vec<Loaded>, Error> {
             Err(error) if error.kind() == ErrorKind::NotFound => continue, // unloaded meanwhile
             Err(error) => return Err(error),
         };
-        let program = PROGRAMS.iter().find(|program| program.kernel_name.as_bytes() == name);
-        found.extend(program.map(|program| Loaded { program, link, map }));
+        let kernel_name = String::from_utf8_lossy(&name).into_owned();
+        let shipped = PROGRAMS.iter().any(|program| program.kernel_name == kernel_name);
+        if shipped || kernel_name.starts_with(WRITTEN) {
+            found.push(Loaded { kernel_name, link, map });
+        }
     }
     Ok(found)
 }
@@ -70,17 +72,21 @@ impl Loaded {
                 return read_counters(&map);
             }
         }
-        Err(failed(format!("the map {COUNTS} of {} is not there", self.program.kernel_name)))
+        Err(failed(format!("the map {COUNTS} of {} is not there", self.kernel_name)))
     }
 }
 
-/// A controller whose pinned link still registers it.
-fn pinned(program: &'static Program) -> Result<Option<Loaded>, Error> {
-    let Some(link) = pins::pinned(program)? else {
-        return Ok(None);
-    };
-    let registered = registration(&link.info()?);
-    Ok(registered.map(|(link, map)| Loaded { program, link, map }))
+/// The controllers whose pinned link still registers them.
+fn pinned() -> Result<Vec<Loaded>, Error> {
+    let mut found = Vec::new();
+    for kernel_name in pins::names()? {
+        if let Some(link) = pins::pinned(&kernel_name)?
+            && let Some((link, map)) = registration(&link.info()?)
+        {
+            found.push(Loaded { kernel_name, link, map });
+        }
+    }
+    Ok(found)
 }
 
 /// The numbers of a link and of the structure of callbacks that it registers.

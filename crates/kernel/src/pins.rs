@@ -44,9 +44,10 @@ impl Controller {
     /// What the kernel answers, or which directory is not root's alone. Nothing is left behind
     /// then, or the error says what.
     pub fn pin(mut self, program: &Program) -> Result<(), Error> {
-        let place = made(program)?;
+        let name = &*program.kernel_name;
+        let place = made(name)?;
         place.clear()?; // what a loader that was killed has left
-        self.link.pin(place.path.join(LINK)).map_err(|error| match remove(program) {
+        self.link.pin(place.path.join(LINK)).map_err(|error| match remove(name) {
             Ok(()) => error,
             Err(also) => error.context(format!("{also}")),
         })
@@ -58,8 +59,8 @@ impl Controller {
 /// # Errors
 /// `NotFound` if it is not pinned; otherwise what the kernel answers, or which directory is not
 /// root's alone.
-pub fn unload(program: &Program) -> Result<(), Error> {
-    let place = Directory::of(program)?;
+pub fn unload(kernel_name: &str) -> Result<(), Error> {
+    let place = Directory::of(kernel_name)?;
     let link = Link::open(place.path.join(LINK))?;
     // Without this the kernel unregisters it some time after the pin is gone. Before Linux 6.11
     // such links cannot be detached.
@@ -68,15 +69,15 @@ pub fn unload(program: &Program) -> Result<(), Error> {
         _ => {}
     }
     drop(link);
-    Ok(remove(program)?)
+    Ok(remove(kernel_name)?)
 }
 
 /// The link of a pinned controller; `None` if it is not pinned.
 ///
 /// # Errors
 /// What the kernel answers, or which directory is not root's alone: what lies in there is not ours.
-pub(crate) fn pinned(program: &Program) -> Result<Option<Link>, Error> {
-    let link = Directory::of(program)
+pub(crate) fn pinned(kernel_name: &str) -> Result<Option<Link>, Error> {
+    let link = Directory::of(kernel_name)
         .map_err(Error::from)
         .and_then(|place| Link::open(place.path.join(LINK)));
     match link {
@@ -86,12 +87,33 @@ pub(crate) fn pinned(program: &Program) -> Result<Option<Link>, Error> {
     }
 }
 
+/// The names in the kernel of all controllers that have a directory.
+///
+/// # Errors
+/// What the kernel answers, or which directory is not root's alone.
+pub(crate) fn names() -> io::Result<Vec<String>> {
+    let ours = match Directory::root().and_then(|root| root.open(OURS)) {
+        Ok(ours) => ours,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut names = Vec::new();
+    for entry in Dir::read_from(&ours.fd)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if !matches!(name.as_str(), "." | "..") {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
 /// The directory of a controller, made if need be.
-fn made(program: &Program) -> io::Result<Directory> {
+fn made(kernel_name: &str) -> io::Result<Directory> {
     mounted()?;
     let mut attempts = 1..ATTEMPTS;
     loop {
-        match Directory::root()?.make(OURS).and_then(|ours| ours.make(program.kernel_name)) {
+        match Directory::root()?.make(OURS).and_then(|ours| ours.make(kernel_name)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound && attempts.next().is_some() => {}
             found => return found,
         }
@@ -99,10 +121,10 @@ fn made(program: &Program) -> io::Result<Directory> {
 }
 
 /// Removes the directory of a controller and what is in it, and the one above if it was the last.
-fn remove(program: &Program) -> io::Result<()> {
-    Directory::of(program)?.clear()?;
+fn remove(kernel_name: &str) -> io::Result<()> {
+    Directory::of(kernel_name)?.clear()?;
     let root = Directory::root()?;
-    root.open(OURS)?.remove(program.kernel_name)?;
+    root.open(OURS)?.remove(kernel_name)?;
     match root.remove(OURS) {
         Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()), // by another command
@@ -151,8 +173,8 @@ impl Directory {
     }
 
     /// The directory of a controller. `NotFound` if it is not there.
-    fn of(program: &Program) -> io::Result<Self> {
-        Directory::root()?.open(OURS)?.open(program.kernel_name)
+    fn of(kernel_name: &str) -> io::Result<Self> {
+        Directory::root()?.open(OURS)?.open(kernel_name)
     }
 
     /// A directory in this one.

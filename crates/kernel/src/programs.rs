@@ -1,17 +1,32 @@
 //! Which controllers there are.
 
 use ports::Port;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// A controller that can be loaded.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Program {
-    /// The same law, built natively.
+    /// The same law, natively.
     pub port: Port,
     /// The name by which the kernel knows it, at most 15 characters.
-    pub kernel_name: &'static str,
-    pub(crate) object: &'static [u8],
+    pub kernel_name: Cow<'static, str>,
+    pub(crate) object: Cow<'static, [u8]>,
 }
+
+impl Program {
+    /// A controller that was compiled from the C of a law, with its name in the kernel.
+    pub fn compiled(port: Port, kernel_name: String, object: Vec<u8>) -> Self {
+        Program { port, kernel_name: kernel_name.into(), object: object.into() }
+    }
+}
+
+/// What the C of a law is compiled with: the name of each file in the folder of sources, and what is
+/// in it.
+pub static SOURCE_FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/sources.rs"));
+
+/// What names in the kernel of controllers that were compiled from text begin with.
+pub const WRITTEN: &str = "law_";
 
 macro_rules! programs {
     ($($law:literal: $kernel_name:literal $file:literal),* $(,)?) => {
@@ -19,8 +34,8 @@ macro_rules! programs {
         /// others.
         pub static PROGRAMS: LazyLock<Vec<Program>> = LazyLock::new(|| vec![$(Program {
             port: Port::of($law.parse().expect("a glue file in bpf has the name of its law")),
-            kernel_name: $kernel_name,
-            object: include_bytes!(concat!(env!("OUT_DIR"), "/", $file, ".o")),
+            kernel_name: Cow::Borrowed($kernel_name),
+            object: Cow::Borrowed(include_bytes!(concat!(env!("OUT_DIR"), "/", $file, ".o"))),
         }),*]);
     };
 }

@@ -1,13 +1,15 @@
-//! The laws in C.
+//! The laws in whole numbers: those in C, and those that are generated from text.
 #![expect(
     unsafe_code,
     reason = "each function reads one structure, writes at most another, and keeps nothing"
 )]
 
-use crate::step::{Step, View, Views, Window};
-use control::{Acked, AnyLaw, Law, LawVisitor, PathView};
+use crate::step::{PATHS, Step, View, Views, Window};
+use control::{Acked, AnyLaw, Law, LawVisitor, PathView, Written};
 use core::fmt;
-use std::sync::LazyLock;
+use formula::LawError;
+use formula::integer::{self, IntegerLaw};
+use std::sync::{Arc, LazyLock};
 
 /// One segment in the unit of growth and credit.
 const SEGMENT: f64 = (1u64 << 32) as f64;
@@ -15,17 +17,27 @@ const SEGMENT: f64 = (1u64 << 32) as f64;
 /// The bound on the relative error of one operation of `number.h`.
 const OPERATION: f64 = 1.0 / (1u64 << 31) as f64;
 
-/// A law of `bpf/include`.
-#[derive(Clone, Copy)]
+/// A law in whole numbers.
+#[derive(Clone)]
 pub struct Port {
-    /// The readable law.
-    pub law: AnyLaw,
-    growth: unsafe extern "C" fn(*const Views) -> i64,
-    backoff: unsafe extern "C" fn(*const Views) -> i64,
+    law: Source,
     grow: unsafe extern "C" fn(*mut Window, i64, u32),
     coupled: bool,
     min_ssthresh: u32,
-    bound: Bound,
+}
+
+/// Where a law in whole numbers comes from.
+#[derive(Clone)]
+enum Source {
+    /// A header of `bpf/include`.
+    Header {
+        readable: AnyLaw,
+        growth: unsafe extern "C" fn(*const Views) -> i64,
+        backoff: unsafe extern "C" fn(*const Views) -> i64,
+        bound: Bound,
+    },
+    /// The text of a law, of which the C is generated: the same arithmetic in Rust.
+    Text { readable: Written, integer: Arc<IntegerLaw> },
 }
 
 /// What the header of a law states of the error of its growth: see `bpf/include/views.h`.
@@ -49,13 +61,15 @@ macro_rules! ports {
 
         /// Every law that the kernel can run.
         pub static PORTS: LazyLock<Vec<Port>> = LazyLock::new(|| vec![$(Port {
-            law: $law.parse().expect("a header in bpf/include has the name of its law"),
-            growth: $growth,
-            backoff: $backoff,
+            law: Source::Header {
+                readable: $law.parse().expect("a header in bpf/include has the name of its law"),
+                growth: $growth,
+                backoff: $backoff,
+                bound: Bound { relative: $relative, of_reno: $of_reno, absolute: $absolute },
+            },
             grow: $grow,
             coupled: $coupled != 0,
             min_ssthresh: $floor,
-            bound: Bound { relative: $relative, of_reno: $of_reno, absolute: $absolute },
         }),*]);
     };
 }
@@ -74,26 +88,65 @@ impl Port {
     /// # Panics
     /// If the law says that it has one, and has none.
     pub fn of(law: AnyLaw) -> Self {
-        let port = PORTS.iter().find(|port| port.law == law);
-        *port.expect("laws that are ported have a port")
+        let port = PORTS.iter().find(|port| port.header() == Some(law));
+        port.expect("laws that are ported have a port").clone()
+    }
+
+    /// The port of a law that is written as text.
+    ///
+    /// # Errors
+    /// The place in the text of what the kernel's arithmetic does not have.
+    pub fn written(law: &Written) -> Result<Self, LawError> {
+        let integer = Arc::new(law.integer()?);
+        Ok(Port {
+            grow: PORTS[0].grow, // windows move in the same way under every law
+            coupled: law.couples(),
+            min_ssthresh: law.min_ssthresh().ceil() as u32,
+            law: Source::Text { readable: law.clone(), integer },
+        })
+    }
+
+    /// The law of a header.
+    fn header(&self) -> Option<AnyLaw> {
+        match self.law {
+            Source::Header { readable, .. } => Some(readable),
+            Source::Text { .. } => None,
+        }
+    }
+
+    /// Whether growth jumps where paths tie.
+    pub fn set_valued(&self) -> bool {
+        match &self.law {
+            Source::Header { readable, .. } => readable.described().set_valued,
+            Source::Text { readable, .. } => readable.jumps(),
+        }
     }
 
     /// The name of the law.
-    pub fn name(&self) -> &'static str {
-        self.law.described().names[0]
+    pub fn name(&self) -> &str {
+        match &self.law {
+            Source::Header { readable, .. } => readable.described().names[0],
+            Source::Text { readable, .. } => readable.name(),
+        }
     }
 
     /// What one acknowledged segment adds to the window of `views.me`, in 2^-32 segments.
     pub fn growth(&self, views: &Views) -> i64 {
-        // SAFETY: `Views` has the layout of `struct ab_views`, and the pointer is valid for the
-        // call.
-        unsafe { (self.growth)(views) }
+        match &self.law {
+            // SAFETY: `Views` has the layout of `struct ab_views`, and the pointer is valid for the
+            // call.
+            Source::Header { growth, .. } => unsafe { growth(views) },
+            Source::Text { integer, .. } => integer.growth(views.me as usize, &seen(views)),
+        }
     }
 
     /// The window of `views.me` after a congestion event in segments, not floored.
     pub fn backoff(&self, views: &Views) -> i64 {
-        // SAFETY: as above.
-        unsafe { (self.backoff)(views) }
+        match &self.law {
+            // SAFETY: as above.
+            Source::Header { backoff, .. } => unsafe { backoff(views) },
+            Source::Text { integer, .. } => integer.backoff(views.me as usize, &seen(views)),
+        }
     }
 
     /// Whether paths influence each other.
@@ -118,19 +171,36 @@ impl Port {
 
     /// What the readable law says of the step, in segments for each one acknowledged.
     pub fn readable_growth(&self, step: &Step) -> f64 {
-        self.law.visit(Readable { views: &step.views, formula: Formula::Growth })
+        self.readable(&step.views, Formula::Growth)
     }
 
     /// What the readable law says of the window of `views.me` after a congestion event, in
     /// segments.
     pub fn readable_backoff(&self, views: &Views) -> f64 {
-        self.law.visit(Readable { views, formula: Formula::Backoff })
+        self.readable(views, Formula::Backoff)
+    }
+
+    fn readable(&self, views: &Views, formula: Formula) -> f64 {
+        let readable = Readable { views, formula };
+        match &self.law {
+            Source::Header { readable: law, .. } => law.visit(readable),
+            Source::Text { readable: law, .. } => readable.visit(law.clone()),
+        }
     }
 
     /// Whether the readable law says the same as the step, within the bound that the law's header
     /// states.
     pub fn is_readable(&self, step: &Step) -> bool {
-        let Bound { relative, of_reno, absolute } = self.bound;
+        let Bound { relative, of_reno, absolute } = match &self.law {
+            Source::Header { bound, .. } => *bound,
+            Source::Text { integer, .. } => {
+                let within = integer.growth_within(step.views.me as usize, &seen(&step.views));
+                // Where truncation may decide a condition either answer is right.
+                return within.is_none_or(|(growth, error)| {
+                    (step.growth as f64 / SEGMENT - growth).abs() <= error
+                });
+            }
+        };
         let readable = self.readable_growth(step);
         let reno = 1.0 / f64::from(step.views.path[step.views.me as usize].cwnd);
         let scaled = f64::from(relative) * readable.abs() + f64::from(of_reno) * reno;
@@ -146,6 +216,16 @@ impl Port {
         let backoff = self.backoff(&step.views);
         Step { growth, backoff, after_cwnd, after_credit, ..*step }
     }
+}
+
+/// The paths of views as a generated law sees them.
+fn seen(views: &Views) -> [integer::View; PATHS] {
+    views.path.map(|View { cwnd, srtt, since_loss, between_losses }| integer::View {
+        cwnd,
+        srtt,
+        since_loss,
+        between_losses,
+    })
 }
 
 /// The formulas of a readable law for what a law in C sees.
@@ -179,7 +259,7 @@ impl LawVisitor for Readable<'_> {
 /// What a law remembers of a path with this history of losses.
 fn note<L: Law>(law: &L, view: &View) -> L::Note {
     let acked = |segments: u32| Acked { segments: f64::from(segments), ..Acked::default() };
-    let mut note = L::Note::default();
+    let mut note = law.new_note();
     law.note_acked(&mut note, &acked(view.between_losses));
     law.note_lost(&mut note);
     law.note_acked(&mut note, &acked(view.since_loss));

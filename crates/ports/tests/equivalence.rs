@@ -60,7 +60,7 @@ proptest! {
     #[test]
     fn growth_in_c_is_that_of_the_readable_law_within_the_stated_bound(views in views()) {
         for port in PORTS.iter() {
-            if port.law.described().set_valued && nearly_tied(&views) {
+            if port.set_valued() && nearly_tied(&views) {
                 continue;
             }
             let step = Step { views, growth: port.growth(&views), ..Step::default() };
@@ -221,7 +221,7 @@ fn the_kernels_shell_keeps_the_windows_of_the_readable_one() {
     for port in PORTS.iter() {
         let spec = port.name().parse().unwrap();
         let readable = mean_windows(AnyController::new(&spec, settings, 2).unwrap());
-        let ported = mean_windows(Ported::new(*port, settings, 2));
+        let ported = mean_windows(Ported::new(port.clone(), settings, 2));
         for (readable, ported) in readable.into_iter().zip(ported) {
             // whole segments: half of one less on average, and as much again where a window is
             // halved

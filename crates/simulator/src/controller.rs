@@ -16,8 +16,15 @@ pub enum Controller {
 impl Controller {
     /// The controller that `spec` names over `paths` paths.
     pub fn new(spec: &ControllerSpec, settings: Settings, paths: usize) -> Self {
-        if let ControllerKind::Kernel(law) = spec.kind() {
-            return Controller::Kernel(Box::new(Ported::new(Port::of(*law), settings, paths)));
+        let port = match spec.kind() {
+            ControllerKind::Kernel(law) => Some(Port::of(*law)),
+            ControllerKind::KernelWritten(law) => {
+                Some(Port::written(law).expect("what the kernel cannot run is refused when read"))
+            }
+            _ => None,
+        };
+        if let Some(port) = port {
+            return Controller::Kernel(Box::new(Ported::new(port, settings, paths)));
         }
         let control = AnyController::new(spec, settings, paths);
         Controller::Readable(control.expect("what is not the kernel's is readable"))

@@ -39,6 +39,7 @@ from .arguments import (
     WidthOption,
 )
 from .formats import TEXT
+from .law import law_app
 from .linux import linux_app
 from .listing import LISTS, listed
 
@@ -51,6 +52,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(linux_app, name="linux")
+app.add_typer(law_app, name="law")
 
 
 @contextmanager

@@ -8,11 +8,13 @@ however it ends.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from .. import _core
 from ..offers import find, offer
+from .compile import compiled, in_terms_of
 from .errors import LinuxError
 from .fit import kernels_own
 from .namespace import read_setting
@@ -24,6 +26,9 @@ NOT_BUILT = (
 )
 
 LONGEST_NAME = 15
+
+WRITTEN = "law_"
+"""What names in the kernel begin with of laws that are written as text."""
 
 
 def built() -> bool:
@@ -55,7 +60,7 @@ def known_name(name: str) -> str:
         return meant["kind"]
     raise LinuxError(
         f"there is no controller `{name}` for the kernel{offer(name, known)}\n"
-        f"help: those that it can run are {', '.join(known)}"
+        f"help: those that it can run are {', '.join(known)}, and laws that are written as text"
     )
 
 
@@ -101,8 +106,11 @@ class Attached:
 
 
 def law_of(controller: str) -> str:
-    """The law that a controller of a scenario means: `kernel:olia` is `olia` here."""
-    return _core.controller(controller)["kind"]
+    """The law that a controller of a scenario means: `kernel:olia` is `olia` here. A law that is
+    written as text is its label.
+    """
+    named = _core.controller(controller)
+    return named["kind"] or named["text"].removeprefix("kernel:")
 
 
 @contextmanager
@@ -125,9 +133,11 @@ def attached(
                 continue
             law = law_of(name)
             # Letters, digits, `_` and `.` are all that the kernel takes.
-            own = f"ab{os.getpid()}_{law.replace('-', '')}"[:LONGEST_NAME]
+            number = len(found.loaded)
+            words = re.sub(r"[^a-z0-9_]", "", law.lower())
+            own = f"ab{os.getpid()}_{number}{words}"[:LONGEST_NAME]
             controller = load(
-                law,
+                name,
                 kernel_name=own,
                 min_ssthresh=min_ssthresh,
                 skips=skips_per_million * 1e-6,
@@ -149,25 +159,55 @@ def load(
     """A controller in the kernel: see `KernelController`. Raises LinuxError saying what to do about
     what went wrong.
     """
-    law, known = known_name(law), names()
+    text = written(law)
+    name = law if text else known_name(law)
+    usual = names_of(law)
     try:
         return _core.KernelController(
-            law,
-            kernel_name=kernel_name,
+            text or name,
+            kernel_name=kernel_name or usual,
             min_ssthresh=min_ssthresh,
             skips=skips,
             record=record,
+            object=compiled(text) if text else None,
         )
     except FileExistsError:
-        name = kernel_name or known[law]
-        raise LinuxError(f"the kernel has a controller {name} already") from None
+        raise LinuxError(f"the kernel has a controller {kernel_name or usual} already") from None
     except OSError as error:
         if isinstance(error, PermissionError):
             check_root("load")  # else the kernel refused the program, and says why
+        said = in_terms_of(text, str(error)) if text else str(error)
         raise LinuxError(
-            f"this kernel cannot run the controller {law}: {error}\n"
+            f"this kernel cannot run the controller {law_of(law)}: {said}\n"
             "help: `anabranch linux check` shows what is missing"
         ) from None
+
+
+def written(controller: str) -> str:
+    """The text of a controller that is a law in text; empty for any other, and for no controller."""
+    try:
+        named = _core.controller(controller)
+    except _core.ScenarioError:
+        if law_file(controller):
+            raise
+        return ""
+    return named["source"] if named["written"] else ""
+
+
+def law_file(controller: str) -> bool:
+    """Whether a controller names a file of a law."""
+    return ".law" in controller or "\n" in controller
+
+
+def names_of(controller: str) -> str:
+    """The usual name in the kernel of a law that ships, or of one in text. Raises LinuxError."""
+    text = written(controller)
+    if not text:
+        return names()[known_name(controller)]
+    if not built():
+        raise LinuxError(NOT_BUILT)
+    words = _core.law(text)["name"].replace("-", "_")
+    return f"{WRITTEN}{words}"[:LONGEST_NAME]
 
 
 def available() -> list[str]:

@@ -28,6 +28,22 @@ def kernels_own(controller: str) -> bool:
     return named["kind"] == "reno" and named["ported"] and not named["port"]
 
 
+def source_of(planned: Class) -> str:
+    """What gives the controller of a class again: its name, or the text of its law."""
+    return planned.law or planned.controller
+
+
+def unsupported(planned: Class) -> str:
+    """Why the kernel cannot run a law that is written as text; empty for any other controller."""
+    if planned.law is None:
+        return ""
+    try:
+        _core.law_c(planned.law)
+    except _core.ScenarioError as why:
+        return f", and laws in text: {why}"
+    return "; a law in text has the kernel's own slow start there"
+
+
 def refusals(plan: Plan) -> list[str]:
     """A sentence for each part of a plan that this world cannot run; none if it can."""
     found = []
@@ -52,10 +68,11 @@ def refused_paths(plan: Plan, planned: Class) -> list[str]:
     found = []
     if len(planned.paths) > MOST_PATHS:
         found.append(f"it has {len(planned.paths)} paths; the kernel allows {MOST_PATHS}")
-    if not _core.controller(planned.controller)["ported"]:
+    if not _core.controller(source_of(planned))["ported"]:
         known = ", ".join(law["name"] for law in _core.controllers() if law["kernel"])
         found.append(
             f"there is no controller {planned.controller} for the kernel; there are: {known}"
+            + unsupported(planned)
         )
     for number, path in enumerate(planned.paths):
         links = [plan.links[index] for index in path.links]
@@ -112,7 +129,7 @@ def refused_options(planned: Class) -> list[str]:
     if planned.min_window != 1:
         found.append(f"`min_window` is {planned.min_window:g} segments; the kernel's is 1")
     floor = planned.min_ssthresh or 0
-    if not kernels_own(planned.controller) and floor > MOST_MIN_SSTHRESH:
+    if not kernels_own(source_of(planned)) and floor > MOST_MIN_SSTHRESH:
         found.append(
             f"`min_ssthresh` is {floor:.0f} segments; a loaded controller has "
             f"{MOST_MIN_SSTHRESH} at most"
@@ -173,7 +190,7 @@ def differences(plan: Plan) -> list[str]:
             "every path supplied"
         )
         found.append("users of several paths write one segment until their server has accepted")
-    reno = [planned for planned in several if kernels_own(planned.controller)]
+    reno = [planned for planned in several if kernels_own(source_of(planned))]
     if any(planned.min_ssthresh not in (2, None) for planned in reno):
         found.append("the kernel's own Reno has a smallest slow-start threshold of 2 segments")
     return found

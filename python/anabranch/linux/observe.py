@@ -194,7 +194,7 @@ def status() -> Status:
     rows = sockets()
     loaded = []
     for law in loaded_now():
-        name = names()[law]
+        name = names().get(law, law)  # a law in text goes by its name in the kernel
         try:
             counters = _core.kernel_counters(law)
         except FileNotFoundError:

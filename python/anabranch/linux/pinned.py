@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from .. import _core
-from .controllers import available, known_name, load, names
+from .controllers import WRITTEN, available, load, names, names_of
 from .errors import LinuxError
 from .observe import chosen_in, loaded_now, using
 from .rights import check_root
@@ -20,12 +20,11 @@ def load_for_good(name: str, min_ssthresh: int | None = None) -> str:
     Raises LinuxError for an unknown name, a controller that is loaded already, a kernel that cannot
     run it or does not say what is loaded, and without root; nothing is left behind then.
     """
-    law = known_name(name)
-    kernel_name = names()[law]
+    kernel_name = names_of(name)
     check_root("load")
-    if law in loaded_now():
+    if in_status(kernel_name) in loaded_now():
         raise LinuxError(f"{kernel_name} is loaded already; `anabranch linux status` shows it")
-    controller = load(law, min_ssthresh=min_ssthresh)
+    controller = load(name, min_ssthresh=min_ssthresh)
     try:
         controller.pin()
     except OSError as error:
@@ -42,12 +41,12 @@ def unload_for_good(name: str, force: bool = False) -> int | None:
     unless `force` is set, while sockets have it or it is what new ones get, or if that cannot be
     known. Also where the kernel does not say what is loaded.
     """
-    law = known_name(name)
-    kernel_name = names()[law]
+    kernel_name = name if name.startswith(WRITTEN) else names_of(name)
+    law = in_status(kernel_name)
     check_root("unload")
     loaded = loaded_now()
     if law not in loaded:
-        there = [names()[other] for other in loaded]
+        there = [names().get(other, other) for other in loaded]
         rest = f"these are: {', '.join(there)}" if there else "no controller is"
         raise LinuxError(f"{kernel_name} is not loaded; {rest}")
     count = kept(kernel_name, force)
@@ -63,6 +62,11 @@ def unload_for_good(name: str, force: bool = False) -> int | None:
         raise LinuxError(f"{kernel_name} could not be taken out: {error}") from None
     wait_until_gone(kernel_name)
     return count
+
+
+def in_status(kernel_name: str) -> str:
+    """What the status calls a controller: its law, or its name in the kernel if that is in text."""
+    return next((law for law, own in names().items() if own == kernel_name), kernel_name)
 
 
 def wait_until_gone(kernel_name: str) -> None:

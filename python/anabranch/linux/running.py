@@ -36,14 +36,14 @@ NOT_CALIBRATED = "the emulated links are not what the scenario says"
 @contextmanager
 def loaded(plan: Plan, skips_per_million: int, record: bool) -> Iterator[Attached]:
     """The controllers of a plan in the kernel, as long as the block lasts."""
-    classes = [c for c in plan.classes if not fit.kernels_own(c.controller)]
+    classes = [c for c in plan.classes if not fit.kernels_own(fit.source_of(c))]
     floors = {planned.min_ssthresh for planned in classes}
     if len(floors) > 1:
         raise LinuxError(
             "flows with different min_ssthresh cannot run together: a controller is loaded once"
         )
     floor = next(iter(floors), None)
-    names = sorted({planned.controller for planned in classes})
+    names = sorted({fit.source_of(planned) for planned in classes})
     with attached(
         names,
         min_ssthresh=None if floor is None else int(floor),

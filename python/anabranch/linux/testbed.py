@@ -92,7 +92,7 @@ def connections(plan: Plan, network: Network, seed: int, controllers: Attached) 
         for class_, (planned, when) in enumerate(
             zip(plan.classes, starts(plan, seed), strict=True)
         ):
-            name = controllers.kernel_name(planned.controller)
+            name = controllers.kernel_name(planned.law or planned.controller)
             for path in present(planned):
                 network.senders[class_].set_endpoint(path, True)
             buffer_bytes = send_buffer(plan, planned)

@@ -123,30 +123,36 @@ class Law:
         by_loss_term = self._differences(self._log_loss_term, place) * growth[:, None]
         return (by_loss_term - by_corner) / loss_term[:, None]
 
-    def _exact(self, place: Floats) -> Floats | None:
-        """The same from the derivatives of a law that is written as text; None of any other."""
-        n = self.paths
-        w, p, rtt = np.exp(place).reshape(3, n)
-        found = _core.slopes(self.controller, w, rtt, p)
+    def exact(self, w: Floats, rtt: Floats, p: Floats) -> tuple[Floats, Floats] | None:
+        """(n, 3n) exact derivatives of drift and of the loss term by log windows, log losses and
+        log RTTs; None of a law that is not written as text, and of one that is interpolated.
+        """
+        found = _core.slopes(self.controller, w, rtt, p) if self.mesh <= 0.0 else None
         if found is None:
             return None
-        growth, backoff, by_growth, by_backoff = found
+        n = self.paths
+        _, backoff, by_growth, by_backoff = found
         # From derivatives by (w, rtt, p) to those by (log w, log p, log rtt).
         order = np.r_[0:n, 2 * n : 3 * n, n : 2 * n]
         scale = np.concatenate([w, p, rtt])
-        by_growth, by_backoff = by_growth[:, order] * scale, by_backoff[:, order] * scale
-        lost = p * (w - backoff)
-        by_lost = -p[:, None] * by_backoff
+        by_lost = -p[:, None] * by_backoff[:, order] * scale
         by_lost[:, :n] += np.diag(p * w)
-        by_lost[:, n : 2 * n] += np.diag(lost)
-        loss_term = np.maximum(lost, 1e-300)
-        drift, by_drift = growth - lost, by_growth - by_lost
-        size = np.hypot(drift, loss_term)
-        # d(-D/h)/dx with h² = D² + T²: T (D T' - T D') / h³
-        weight = loss_term / size**3
-        found_slopes = (drift[:, None] * by_lost - loss_term[:, None] * by_drift) * weight[:, None]
-        found_slopes[:, self.unknowns :] = 0.0
-        return np.asarray(found_slopes)
+        by_lost[:, n : 2 * n] += np.diag(p * (w - backoff))
+        return by_growth[:, order] * scale - by_lost, by_lost
+
+    def _exact(self, place: Floats) -> Floats | None:
+        """(n, 3n) exact derivatives of `imbalance`; None where there are none."""
+        w, p, rtt = np.exp(place).reshape(3, self.paths)
+        found = self.exact(w, rtt, p)
+        if found is None:
+            return None
+        by_drift, by_lost = found
+        drift, loss_term = self._drift(w, rtt, p), self.loss_term(w, rtt, p)
+        # -D/h with h² = D² + T² has the derivative T (D T' - T D') / h³
+        weight = loss_term / np.hypot(drift, loss_term) ** 3
+        slopes = (drift[:, None] * by_lost - loss_term[:, None] * by_drift) * weight[:, None]
+        slopes[:, self.unknowns :] = 0.0
+        return np.asarray(slopes)
 
     def _drift(self, w: Floats, rtt: Floats, p: Floats) -> Floats:
         return np.asarray(_core.drift(self.controller, w, rtt, p))

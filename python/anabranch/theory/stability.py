@@ -239,7 +239,9 @@ def _matrices(fluid: Fluid, rtts_s: Floats) -> tuple[Floats, Floats]:
 def _slopes_of_drift(
     fluid: Fluid, windows: Floats, rtts_s: Floats, losses: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """(P, P) each: derivatives of drift by log windows, RTTs (1/s) and losses."""
+    """(P, P) each: derivatives of drift by log windows, RTTs (1/s) and losses; exact where a law is
+    written as text and does not jump, else by differences.
+    """
     place = (windows, rtts_s, losses)
     slopes = []
     for which in range(3):
@@ -252,6 +254,11 @@ def _slopes_of_drift(
                 sides.append(fluid.drift(*moved))
             matrix[:, path] = (sides[0] - sides[1]) / (2.0 * DIFFERENCE)
         slopes.append(matrix)
+    for law, part in zip(fluid.laws, fluid.network.slices, strict=True):
+        if (exact := law.exact(windows[part], rtts_s[part], losses[part])) is not None:
+            by_window, by_loss, by_rtt = np.hsplit(exact[0], 3)
+            for matrix, own in zip(slopes, (by_window, by_rtt, by_loss), strict=True):
+                matrix[part, part] = own
     return slopes[0], slopes[1] / rtts_s, slopes[2] / losses
 
 

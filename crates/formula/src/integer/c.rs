@@ -10,15 +10,16 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write;
 
-/// The header of `law`.
-pub(super) fn header(law: &IntegerLaw) -> String {
+/// The header of `law`, with the lines of the text in `file` that it comes from.
+pub(super) fn header(law: &IntegerLaw, file: Option<&str>) -> String {
     let relative = law.relative_bound();
     let of = match law.is_positive() {
         true => "growth",
         false => "the sum of the magnitudes of the terms of growth",
     };
     let floor = libm::ceil(law.min_ssthresh) as u32;
-    let (growth, backoff) = (Function::of(law, &law.growth), Function::of(law, &law.backoff));
+    let function = |formula| Function::of(law, formula, file);
+    let (growth, backoff) = (function(&law.growth), function(&law.backoff));
     let (growth, backoff) = (growth.text("ab_growth"), backoff.text("ab_backoff"));
     let time = match law.scaled {
         true => "Time is in us: the law is the same in whatever unit.",
@@ -53,12 +54,18 @@ struct Function<'a> {
     nodes: Vec<NodeId>,
     body: String,
     depth: usize,
+    /// The file of the text, if its lines are to be said.
+    file: Option<&'a str>,
 }
 
 impl<'a> Function<'a> {
-    fn of(law: &'a IntegerLaw, (root, program): &'a (NodeId, Program)) -> Self {
-        let nodes = program.nodes().to_vec();
-        Function { law, program, root: *root, nodes, body: String::new(), depth: 1 }
+    fn of(
+        law: &'a IntegerLaw,
+        (root, program): &'a (NodeId, Program),
+        file: Option<&'a str>,
+    ) -> Self {
+        let (nodes, body) = (program.nodes().to_vec(), String::new());
+        Function { law, program, root: *root, nodes, body, depth: 1, file }
     }
 
     fn text(mut self, name: &str) -> String {
@@ -116,7 +123,9 @@ impl<'a> Function<'a> {
     }
 
     fn line(&mut self, text: &str) {
-        (0..self.depth).for_each(|_| self.body.push('\t'));
+        if !text.is_empty() {
+            (0..self.depth).for_each(|_| self.body.push('\t'));
+        }
         self.body.push_str(text);
         self.body.push('\n');
     }
@@ -132,7 +141,16 @@ impl<'a> Function<'a> {
                 continue;
             }
             let text = self.operation(op);
+            self.say_line(op);
             self.line(&text);
+        }
+    }
+
+    /// Says from which line of the text an operation comes.
+    fn say_line(&mut self, op: &Op) {
+        let line = out(op).map_or(0, |register| self.law.lines[self.node(register).place()]);
+        if let Some(file) = self.file {
+            writeln!(self.body, "#line {line} \"{file}\"").ok();
         }
     }
 

@@ -45,6 +45,8 @@ pub struct IntegerLaw {
     scaled: bool,
     relative: [u32; 2],
     notes: Vec<String>,
+    /// Of each node the line of the text that it comes from, from 1.
+    lines: Vec<usize>,
 }
 
 impl TextLaw {
@@ -60,6 +62,11 @@ impl TextLaw {
         let ranges = ranges(&graph, &notes);
         let scaled = roots.iter().all(|root| is_scale_free(&graph, *root));
         let errors = bound::errors(&graph, &ranges, scaled);
+        let line = |place: &core::ops::Range<usize>| {
+            // What a symbol with a memory stands for is behind the text: the last line.
+            let before = &self.text().as_bytes()[..place.start.min(self.text().len())];
+            1 + before.iter().filter(|byte| **byte == b'\n').count()
+        };
         let program = |root: NodeId| (root, Program::new(&graph, &[root]));
         Ok(IntegerLaw {
             name: self.name().into(),
@@ -72,6 +79,7 @@ impl TextLaw {
             ranges,
             scaled,
             notes,
+            lines: rewritten.places.iter().map(line).collect(),
         })
     }
 }
@@ -168,7 +176,13 @@ impl IntegerLaw {
 
     /// The header of the law in C: `bpf/include/views.h` says what it defines.
     pub fn c(&self) -> String {
-        c::header(self)
+        c::header(self, None)
+    }
+
+    /// The same, which says of each line in C from which line of `file`, the text of the law, it
+    /// comes: compilers and the kernel's verifier speak of that one then.
+    pub fn c_of_file(&self, file: &str) -> String {
+        c::header(self, Some(file))
     }
 }
 

@@ -1,0 +1,167 @@
+"""What `anabranch law` does."""
+
+from __future__ import annotations
+
+import json as text
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from .. import _core, theory
+from ..files import atomic_write
+from ..records import plain
+from ..scenario import load
+from ..theory.properties import Checked, checked
+from ..written import Law, shipped_laws
+from .terminal import console, named, table
+
+NETWORKS = {
+    "khalili/shared-bottleneck": "both paths of each user through one bottleneck, beside TCP",
+    "khalili/two-bottlenecks": "a path through each of two bottlenecks, TCP beside one of them",
+    "khalili/scenario-c": "a private access point, and one that is shared with TCP",
+}
+"""Shipped scenarios in which a law is to have a fixed point, and what they are."""
+
+
+@dataclass(frozen=True)
+class Rest:
+    """What theory says of a law in a network."""
+
+    network: str
+    rates_mbps: dict[str, float]
+    """Of a user of each class at the fixed point; nothing where there is none."""
+    verdict: str
+    """Whether it comes back there without delay of feedback, and with it."""
+    why: str = ""
+    """Why there is no fixed point or no verdict."""
+
+
+def given(law: str) -> Law:
+    """The law of a file with parameters, or one that ships. Raises ScenarioError."""
+    name, _, parameters = law.partition(":")
+    known = shipped_laws()
+    if name in known and not Path(name).is_file():
+        law = f"{known[name]}{':' * bool(parameters)}{parameters}"
+    source = _core.controller(law)
+    if not source["written"]:
+        raise _core.ScenarioError(
+            f"{law!r} is no law in text: give a file such as my.law, or one that ships; "
+            "`anabranch law list` shows those"
+        )
+    return Law(source["source"])
+
+
+def check_command(law: str, json: Path | None) -> None:
+    """Prints what a law keeps and breaks, or writes it. Status 1 when it breaks what all shipped
+    laws keep, or has no fixed point.
+    """
+    own = given(law)
+    properties = checked(own)
+    rests = [rest(own, network) for network in NETWORKS]
+    kernel = in_kernel(own)
+    if json is None:
+        show(own, properties, rests, kernel)
+    else:
+        content = {
+            "kind": "anabranch law check",
+            "law": plain(_core.law(own)),
+            "properties": [_plain(one) for one in properties],
+            "networks": [asdict(one) for one in rests],
+            "kernel": kernel,
+        }
+        atomic_write(json, text.dumps(content, indent=1) + "\n")
+    grave = any(one.broken and one.broken.grave for one in properties)
+    if grave or not all(one.rates_mbps for one in rests):
+        raise typer.Exit(1)
+
+
+def _plain(one: Checked) -> dict[str, Any]:
+    """A property as plain data."""
+    content: dict[str, Any] = {"property": one.name, "meaning": one.meaning, "holds": not one.broken}
+    if one.broken:
+        state = one.broken.state
+        content["example"] = {
+            "what": one.broken.what,
+            "windows_segments": list(state.windows),
+            "rtts_s": list(state.rtts_s),
+            "losses": list(state.losses),
+        }
+    return content
+
+
+def rest(law: Law, network: str) -> Rest:
+    """The fixed point of a law in a network, and whether it is stable."""
+    plan = load(network).plan(controller=law)
+    try:
+        fluid = theory.Fluid(theory.Network.from_plan(plan))
+    except theory.TheoryError as why:
+        return Rest(network, {}, "no fixed point", str(why))
+    rates = fluid.equilibrium.class_rates_bps
+    mbps = {name: bps / 1e6 for name, bps in rates.items()}
+    try:
+        found = theory.stability(fluid)
+    except theory.TheoryError as why:
+        return Rest(network, mbps, "–", str(why))
+    return Rest(network, mbps, f"{found.verdict}, with delay {found.delayed_verdict}")
+
+
+def in_kernel(law: Law) -> str:
+    """Whether the kernel's arithmetic has a law: the bound on its error, or why not."""
+    try:
+        found = _core.law_c(law)
+    except _core.ScenarioError as why:
+        return str(why)
+    of = "of growth" if found["positive"] else "of the magnitudes that growth is a sum of"
+    return f"growth in whole numbers is within {found['relative']} · 2^-31 {of}"
+
+
+def show(law: Law, properties: list[Checked], rests: list[Rest], kernel: str) -> None:
+    """Three tables."""
+    out, about = console(), _core.law(law)
+    head = f"{about['label']}: {about['summary']}" if about["summary"] else about["label"]
+    out.print(head, markup=False, highlight=False, style="bold")
+    if about["parameters"]:
+        rows = [
+            [name, f"{value:g}", f"{default:g}", where, named(meaning)]
+            for name, value, default, where, meaning in about["parameters"]
+        ]
+        out.print(table("Parameters", ["name", "value", "default", "range", "meaning"], rows, left=5))
+    rows = []
+    for one in properties:
+        if one.broken is None:
+            rows.append([one.name, "[green]holds[/]", one.meaning])
+        else:
+            word = "[red]broken[/]" if one.broken.grave else "[yellow]not so[/]"
+            rows.append([one.name, word, named(f"{one.broken.what}, at {one.broken.state}")])
+    out.print(table("Properties", ["property", "", "meaning, or the smallest example"], rows, left=3))
+    rows = []
+    for place in rests:
+        rates = ", ".join(f"{name} {rate:.3f}" for name, rate in place.rates_mbps.items())
+        rows.append([place.network, rates or "–", place.verdict, place.why or NETWORKS[place.network]])
+    heads = ["network", "Mb/s per user", "fixed point", ""]
+    out.print(table("Fixed points, with queueing round trips", heads, rows, left=4))
+    out.print(f"kernel: {kernel}", markup=False, highlight=False)
+    if about["jumps"]:
+        out.print("the law jumps where paths tie; theory averages over states nearby", style="dim")
+
+
+def show_command(law: str) -> None:
+    """Prints the text of a law."""
+    print(given(law), end="")
+
+
+def list_command() -> None:
+    """The laws that ship as text."""
+    rows = []
+    for name, file in shipped_laws().items():
+        about = _core.law(file.read_text(encoding="utf-8"))
+        parameters = ", ".join(f"{own[0]} {own[3]}" for own in about["parameters"])
+        rows.append([name, about["summary"], parameters, about["source"]])
+    console().print(table("Laws as text", ["name", "what it is", "parameters", "source"], rows, left=4))
+
+
+def c_command(law: str) -> None:
+    """Prints a law as a header in C."""
+    print(_core.law_c(given(law))["c"], end="")

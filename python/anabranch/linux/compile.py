@@ -1,0 +1,77 @@
+"""A law that is written as text, compiled to a controller for the kernel."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from .. import _core
+from .errors import LinuxError
+
+CLANG_MISSING = (
+    "clang compiles laws for the kernel, and {clang} cannot be run: {why}\n"
+    "help: install it (`apt install clang`), or set CLANG to its path"
+)
+
+FLAGS = ("-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror")
+"""As crates/kernel/build.rs compiles the controllers that ship."""
+
+GLUE = '/* SPDX-License-Identifier: GPL-2.0-only */\n#include "law.h"\n#include "shell.h"\n\nAB_CONTROLLER("law");\n'
+
+
+def file_name(law: str) -> str:
+    """What the file of a law is called while it is compiled, and in what the verifier says."""
+    return f"{_core.law(law)['name']}.law"
+
+
+def compiled(law: str) -> bytes:
+    """The object of the controller that the text of a law is.
+
+    Raises ScenarioError with the place in the text of what the kernel does not have, and LinuxError
+    where clang is missing or fails.
+    """
+    clang = os.environ.get("CLANG", "clang")
+    name = file_name(law)
+    header = _core.law_c(law, name)["c"]
+    with tempfile.TemporaryDirectory(prefix="anabranch-") as place:
+        folder = Path(place)
+        sources = {**dict(_core.kernel_source_files()), "law.h": header, name: law, "law.bpf.c": GLUE}
+        for file, text in sources.items():
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / file).write_text(text, encoding="utf-8")
+        command = [clang, *FLAGS, "-I", ".", "-I", "include", "-c", "law.bpf.c", "-o", "law.o"]
+        try:
+            done = subprocess.run(
+                command, cwd=folder, capture_output=True, text=True, check=False, timeout=60
+            )
+        except OSError as error:
+            raise LinuxError(CLANG_MISSING.format(clang=clang, why=error.strerror)) from None
+        except subprocess.TimeoutExpired:
+            raise LinuxError(f"{clang} did not compile {name} in a minute") from None
+        if done.returncode:
+            raise LinuxError(f"{clang} could not compile {name}:\n{done.stderr.strip()}")
+        return (folder / "law.o").read_bytes()
+
+
+def in_terms_of(law: str, said: str) -> str:
+    """What the verifier said of a controller, in terms of the law: its last reason, and the line of
+    the text that it was at. The whole of it where no line is told.
+    """
+    name = re.escape(file_name(law))
+    lines = said.splitlines()
+    places = [(k, m) for k, line in enumerate(lines) if (m := re.search(rf"; (.*) @ {name}:(\d+)", line))]
+    if "combined stack size" in said:
+        return (
+            "the verifier refuses the law: it keeps too many numbers at a time, and the kernel has 512 "
+            "bytes for them; write it with fewer names and fewer reductions"
+        )
+    if not places:
+        return said
+    last, match = places[-1]
+    reasons = [line for line in lines[last + 1 :] if line and not re.match(r"\d+: |processed |from ", line)]
+    reason = reasons[0] if reasons else lines[-1]
+    text = str(law).splitlines()[int(match[2]) - 1].strip()
+    return f"the verifier refuses line {match[2]} of the law, `{text}`: {reason}"
