@@ -83,13 +83,24 @@ PYTHON = {
     "runs": {"records", "tables"},
     # An oracle must not know what it judges: laws and plans, never results.
     "theory": {"theory", "plan", "_core", "offers"},
-    "scenario": {"scenario", "plan", "schema", "_core", "statistics", "files", "markup", "offers"},
+    "scenario": {
+        "scenario",
+        "plan",
+        "schema",
+        "_core",
+        "controller",
+        "statistics",
+        "files",
+        "markup",
+        "offers",
+    },
     "result": {
         "result",
         "scenario",
         "frames",
         *TYPES,
         "_core",
+        "controller",
         "statistics",
         "files",
         "markup",
@@ -97,7 +108,7 @@ PYTHON = {
         "remarks",
         "seeds",
     },
-    "remarks": {*TYPES, "_core"},
+    "remarks": {*TYPES, "controller"},
     "frames": {*TYPES, "offers"},
     "capture": {"capture", "records", "tables", "_core", "statistics", "files"},
     "report": {"report", "plot", "files", "offers"},
@@ -116,6 +127,7 @@ PYTHON = {
     # Definitions are over numbers; what they compare with is simulated.
     "fairness": {
         "fairness",
+        "controller",
         "offers",
         "result",
         "scenario",
@@ -136,6 +148,7 @@ PYTHON = {
         "files",
         "seeds",
     },
+    "controller": {"_core"},
     # Texts of laws, from files and functions.
     "written": {"translation", "_core", "offers"},
     "translation": {"_core"},

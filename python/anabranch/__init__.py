@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import capture, fairness, linux, papers, plot, report, theory
-    from ._core import ScenarioError, __version__
+    from ._core import PathView, ScenarioError, __version__
+    from .controller import Controller
     from .result import Recording, Result
     from .scenario import Scenario
     from .sources import load, run
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
     from .written import Law, law, several
 
 __all__ = [
+    "Controller",
     "Law",
     "Param",
+    "PathView",
     "Recording",
     "Result",
     "Scenario",
@@ -44,6 +47,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Controller": "controller",
+    "PathView": "_core",
     "Law": "written",
     "Param": "translation",
     "Recording": "result",

@@ -62,6 +62,7 @@ def simulate(
     name: str = ...,
     overrides: Sequence[str] = ...,
     controller: str | None = ...,
+    outside: tuple[str, Callable[..., Any]] | None = ...,
     threads: int = ...,
     series: bool = ...,
     events: bool = ...,
@@ -73,6 +74,9 @@ def simulate(
     unwritten: dict[Path, OSError] | None = ...,
 ) -> list[dict[str, Any]]:
     """One dictionary for each seed, in their order.
+
+    `outside` is a name and what makes controllers in Python, called for each connection with the
+    views of its paths and a stream of random numbers; an exception of a controller is raised.
 
     `threads` 0 takes every core. `progress` is told simulated seconds done and in all. After an
     interrupt the replications that had finished are returned, if any. With one seed, `pcap` and `qlog`
@@ -128,6 +132,71 @@ def controller(text: str) -> Named:
 
 def controller_name(text: str) -> str:
     """The name by which results call a controller. Raises ScenarioError for an unknown one."""
+
+class PathView:
+    """What a controller that is a Python class sees of a path, and sets."""
+
+    window: float
+    """Segments, with their fraction; at least the floor, usually 1."""
+    ssthresh: float
+    """Segments; infinite before the first congestion event."""
+    pacing_rate: float | None
+    """Segments per second; None where the window alone limits."""
+    @property
+    def index(self) -> int:
+        """Its place in the scenario, from 0."""
+
+    @property
+    def now(self) -> float:
+        """Simulated seconds."""
+
+    @property
+    def acked(self) -> float:
+        """Segments that the last ACK of new data acknowledged."""
+
+    @property
+    def srtt(self) -> float:
+        """Smoothed round trip in seconds; 0 before the first sample."""
+
+    @property
+    def min_rtt(self) -> float:
+        """The smallest round-trip sample in seconds; infinite before the first one."""
+
+    @property
+    def last_rtt(self) -> float:
+        """The newest round-trip sample in seconds."""
+
+    @property
+    def one_way_delay(self) -> float:
+        """From sender to receiver, of the last ACK, in seconds: only differences mean anything."""
+
+    @property
+    def delivery_rate(self) -> float:
+        """Segments per second; 0 while there is no sample."""
+
+    @property
+    def delivered(self) -> float:
+        """Segments delivered so far, in order or not."""
+
+    @property
+    def in_flight(self) -> float:
+        """Segments in the network, as far as the sender knows."""
+
+    @property
+    def app_limited(self) -> bool:
+        """Whether the window was not what limited sending."""
+
+    @property
+    def in_recovery(self) -> bool:
+        """Whether lost segments are being sent again."""
+
+    @property
+    def after_timeout(self) -> bool:
+        """Whether what was outstanding at a timeout is being sent again."""
+
+    @property
+    def member(self) -> bool:
+        """Whether the path belongs to the connection now."""
 
 class WrittenLaw(TypedDict):
     """What the text of a law says; of the stub alone, at run time it is a dict."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
+from .controller import facts
 from .plan import Class, Plan
 from .records import Numbers
 from .runs import Run
@@ -46,7 +46,7 @@ def short_paths(plan: Plan, runs: Sequence[Run]) -> list[ShortPath]:
             continue
         for path in range(len(c.paths)):
             events = float(np.mean([_events(run, c.name, path) for run in runs]))
-            if events < FEWEST_EVENTS and (events > 0 or _core.controller(c.law or c.controller)["law"]):
+            if events < FEWEST_EVENTS and (events > 0 or (facts(c) or {}).get("law")):
                 found.append(ShortPath(c.name, path, events))
     return found
 
@@ -80,7 +80,7 @@ def floor_texts(plan: Plan) -> list[str]:
     """A sentence for each class whose `min_ssthresh` overrides the floor of its law."""
     found = []
     for c in plan.classes:
-        own = _core.controller(c.law or c.controller)["min_ssthresh"] if c.controller else None
+        own = (facts(c) or {}).get("min_ssthresh") if c.controller else None
         if own is None or c.min_ssthresh in (None, own) or len(c.paths) < 2:
             continue
         found.append(

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from .controller import ControllerLike, given_name, label, outside
 from .files import beside, check_writable, write_json
 from .frames import dataset, frame, places_of
 from .markup import html_table
@@ -275,7 +276,7 @@ class Result(Composed):
         """
         about = {"title": self.plan.title, "scenario": self.plan.name, "world": self.world}
         controller = self.provenance.get("controller")
-        controller = _core.controller_name(controller) if controller else controller
+        controller = label(controller) if controller else controller
         return dataset(
             self.plan, self.runs, about | ({"controller": controller} if controller else {})
         )
@@ -414,7 +415,7 @@ def run(
     scenario: Scenario | str,
     seeds: Seeds = (1,),
     *,
-    controller: str | None = None,
+    controller: ControllerLike | None = None,
     overrides: Sequence[str] = (),
     threads: int = 0,
     series: bool = False,
@@ -425,7 +426,8 @@ def run(
     """Simulates `scenario` once for each seed, on every core.
 
     `seeds` are distinct integers, or how many: 20 stands for 1 to 20.
-    `controller` replaces that of all flows with several paths (of all flows, if none has);
+    `controller` replaces that of all flows with several paths (of all flows, if none has): a name,
+    a law or its file, or a class (see `anabranch.Controller`), of which an exception ends the run;
     `overrides` are texts like "link.ap1.rate=5 Mb/s". `series` keeps samples over time, `events`
     every drop, loss, recovery and timeout. `recording` has packets of the only run written down.
     `progress` is told simulated seconds done and in all.
@@ -446,6 +448,7 @@ def run(
     recording = recording or Recording()
     recording.check(wanted)
     plan = scenario.plan(overrides=overrides, controller=controller)
+    own = outside(controller)
     unwritten: dict[Path, OSError] = {}
     ended: list[str] = []
     with _kept(recording.pcap, unwritten) as pcap, _kept(recording.qlog, unwritten) as qlog:
@@ -455,7 +458,8 @@ def run(
                 wanted,
                 name=scenario.name,
                 overrides=list(overrides),
-                controller=controller,
+                controller=None if own or controller is None else str(controller),
+                outside=(own.name, own.make) if own else None,
                 threads=threads,
                 series=series,
                 events=events,
@@ -534,7 +538,7 @@ class NotRecorded(OSError):
 
 
 def provenance(
-    controller: str | None,
+    controller: ControllerLike | None,
     overrides: Sequence[str],
     seeds: Sequence[int] = (),
     complete: bool = True,
@@ -550,12 +554,6 @@ def provenance(
         "complete": complete,
         **how,
     }
-
-
-def given_name(controller: str) -> str:
-    """What gives a controller again on the command line: its name, or the law as it was given."""
-    named = _core.controller(controller)
-    return controller if named["written"] else named["text"]
 
 
 def cell_of(scenario: Scenario) -> dict[str, str]:

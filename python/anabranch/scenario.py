@@ -16,6 +16,7 @@ from typing import Any
 
 from . import _core
 from ._core import ScenarioError
+from .controller import ControllerLike, outside
 from .markup import html_table
 from .offers import find, offer
 from .plan import Plan
@@ -50,20 +51,27 @@ class Scenario:
         document = without_none(dataclasses.asdict(Schema(**fields)))
         return cls.written(document, str(fields.get("name", "<scenario>")))
 
-    def plan(self, *, controller: str | None = None, overrides: Sequence[str] = ()) -> Plan:
+    def plan(
+        self, *, controller: ControllerLike | None = None, overrides: Sequence[str] = ()
+    ) -> Plan:
         """The plan: every default filled in, SI units. Raises ScenarioError for a wrong override."""
-        given = listed(overrides)
-        return Plan.from_json(
-            json.loads(_core.plan(self.text, self.name, overrides=given, controller=controller))
+        given, own = listed(overrides), outside(controller)
+        named = None if own or controller is None else str(controller)
+        plan = Plan.from_json(
+            json.loads(_core.plan(self.text, self.name, overrides=given, controller=named))
         )
+        return _under(plan, own.name) if own else plan
 
     def document(
         self, *, controller: str | None = None, overrides: Sequence[str] = ()
     ) -> dict[str, Any]:
         """The scenario as nested data, with what `run` takes beside it written into it.
 
-        Raises ScenarioError for what is wrong, as `plan` does.
+        Raises ScenarioError for what is wrong, as `plan` does, and for a controller that is a
+        Python class: no scenario can hold it.
         """
+        if own := outside(controller):
+            raise ScenarioError(f"{own.name} is a Python class, which a scenario cannot hold")
         self.plan(controller=controller, overrides=overrides)
         given = listed(overrides)
         text = _core.with_overrides(self.text, self.name, overrides=given, controller=controller)
@@ -138,6 +146,18 @@ def _text(document: dict[str, Any]) -> str:
     import tomli_w
 
     return tomli_w.dumps(document, multiline_strings=True)
+
+
+def _under(plan: Plan, label: str) -> Plan:
+    """The plan with a controller in the flows that `run` gives one."""
+    several = any(len(c.paths) > 1 for c in plan.classes)
+    classes = [
+        dataclasses.replace(c, controller=label, law=None)
+        if c.protocol == "tcp" and (len(c.paths) > 1 or not several)
+        else c
+        for c in plan.classes
+    ]
+    return dataclasses.replace(plan, classes=classes)
 
 
 def listed(overrides: Sequence[str]) -> list[str]:

@@ -11,6 +11,7 @@ mod laws;
 mod memory;
 mod names;
 mod outcome;
+mod outside;
 mod recording;
 mod simulate;
 mod tables;
@@ -56,6 +57,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(names::controller, module)?)?;
     module.add_function(wrap_pyfunction!(names::controller_name, module)?)?;
     module.add_function(wrap_pyfunction!(names::seconds, module)?)?;
+    module.add_class::<outside::PathView>()?;
     module.add_function(wrap_pyfunction!(written::law, module)?)?;
     module.add_function(wrap_pyfunction!(written::law_c, module)?)?;
     module.add_function(wrap_pyfunction!(written::slopes, module)?)?;

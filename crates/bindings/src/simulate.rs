@@ -3,16 +3,17 @@
 
 use crate::memory::{self, Allowance};
 use crate::outcome::to_dict;
+use crate::outside::{Failure, PythonControllers};
 use crate::recording::open;
 use crate::{MemoryEnded, read};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use scenario::Plan;
-use simulator::{Observe, Outcome, Progress, Recording, record, replicate};
+use simulator::{Observe, Outcome, Progress, Recording, record, replicate, run};
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::sync::mpsc;
 use std::sync::mpsc::RecvTimeoutError::{Disconnected, Timeout};
 use std::time::Duration;
@@ -22,7 +23,7 @@ use units::{Span, Time};
 const BREATH: Duration = Duration::from_millis(50);
 
 #[pyfunction]
-#[pyo3(signature = (text, seeds, *, name="<scenario>", overrides=Vec::new(), controller=None, threads=0, series=false, events=false, pcap=None, qlog=None, until_s=None, keep_bytes=None, progress=None, unwritten=None))]
+#[pyo3(signature = (text, seeds, *, name="<scenario>", overrides=Vec::new(), controller=None, outside=None, threads=0, series=false, events=false, pcap=None, qlog=None, until_s=None, keep_bytes=None, progress=None, unwritten=None))]
 #[expect(clippy::too_many_arguments, reason = "each is a keyword of the Python function")]
 pub(crate) fn simulate<'py>(
     py: Python<'py>,
@@ -31,6 +32,7 @@ pub(crate) fn simulate<'py>(
     name: &str,
     overrides: Vec<String>,
     controller: Option<&str>,
+    outside: Option<(String, Py<PyAny>)>,
     threads: usize,
     series: bool,
     events: bool,
@@ -42,10 +44,12 @@ pub(crate) fn simulate<'py>(
     unwritten: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let plan = read(text, name, &overrides, controller)?;
+    let outside = outside.map(|(name, class)| Classes { name, class, failure: Arc::default() });
+    let failure = outside.as_ref().map(|classes| classes.failure.clone());
     let wanted = Observe { series, events: events.then_some(usize::MAX) };
     let allowance = memory::check(&plan, wanted, seeds.len(), threads)?;
     let observe = Observe { events: events.then_some(allowance.entries), ..wanted };
-    let work = Work { plan: &plan, seeds, observe, threads };
+    let work = Work { plan: &plan, seeds, observe, threads, outside };
     let until = until_s.map(|until| Time::from(Span::from_seconds(until)));
     let (mut files, mut outs) = (Vec::new(), [None, None]);
     for (file, place) in [pcap, qlog].into_iter().zip(&mut outs) {
@@ -56,7 +60,11 @@ pub(crate) fn simulate<'py>(
     }
     let [pcap, qlog] = outs;
     let recording = Recording { pcap, qlog, until, keep: keep_bytes };
-    let Watched { outcomes, memory_ended } = watched(py, work, recording, &allowance, progress)?;
+    let watched = watched(py, work, recording, &allowance, progress, failure.as_deref());
+    if let Some(error) = failure.and_then(|failure| failure.take(py)) {
+        return Err(error);
+    }
+    let Watched { outcomes, memory_ended } = watched?;
     for file in &files {
         match (file.failure(), &unwritten) {
             (Some(error), Some(told)) => told.set_item(file.path(), error)?,
@@ -86,18 +94,46 @@ struct Work<'a> {
     seeds: Vec<u64>,
     observe: Observe,
     threads: usize,
+    /// The Python class of the controllers, in the place of those of the plan.
+    outside: Option<Classes>,
+}
+
+/// A Python class whose objects are controllers.
+struct Classes {
+    name: String,
+    class: Py<PyAny>,
+    failure: Arc<Failure>,
+}
+
+impl Classes {
+    /// The plan of a replication, in which flows with several paths have these controllers, or all
+    /// flows if none has several.
+    fn plan(&self, plan: &Plan, seed: u64) -> Plan {
+        let class = Python::attach(|py| self.class.clone_ref(py));
+        let made = PythonControllers::new(self.name.clone(), class, seed, self.failure.clone());
+        plan.clone().with_outside(Arc::new(made))
+    }
 }
 
 impl Work<'_> {
     /// Runs each seed. Only a single run is recorded: with several seeds `recording` is unused.
     fn run(&self, recording: Recording, state: &Progress) -> io::Result<Vec<Outcome>> {
-        let Work { plan, seeds, observe, threads } = self;
-        match **seeds {
-            [seed] => {
-                let outcome = record(plan, seed, *observe, recording, state)?;
+        let Work { plan, seeds, observe, threads, outside } = self;
+        match (&**seeds, outside) {
+            ([seed], None) => {
+                let outcome = record(plan, *seed, *observe, recording, state)?;
                 Ok(outcome.into_iter().collect())
             }
-            _ => Ok(replicate(plan, seeds, *observe, *threads, state)),
+            ([seed], Some(classes)) => {
+                let plan = classes.plan(plan, *seed);
+                Ok(record(&plan, *seed, *observe, recording, state)?.into_iter().collect())
+            }
+            (_, None) => Ok(replicate(plan, seeds, *observe, *threads, state)),
+            // One after the other: the interpreter runs one controller at a time.
+            (seeds, Some(classes)) => {
+                let one = |seed: &u64| run(&classes.plan(plan, *seed), *seed, *observe, state);
+                Ok(seeds.iter().filter_map(one).collect())
+            }
         }
     }
 }
@@ -110,6 +146,7 @@ fn watched(
     recording: Recording,
     allowance: &Allowance,
     progress: Option<Bound<'_, PyAny>>,
+    failure: Option<&Failure>,
 ) -> PyResult<Watched> {
     let state = Progress::default();
     let total_s = work.plan.duration.seconds() * work.seeds.len() as f64;
@@ -132,7 +169,7 @@ fn watched(
             if memory_ended.is_none() {
                 memory_ended = allowance.ends();
             }
-            if memory_ended.is_some() {
+            if memory_ended.is_some() || failure.is_some_and(Failure::is_there) {
                 state.stop();
             }
             let told = progress.as_ref().map_or(Ok(()), |progress| {

@@ -4,7 +4,7 @@ use crate::controller::forward;
 use crate::laws::AnyShell;
 use crate::schemes::AnyControl;
 use crate::slow_start::{AnySlowStart, Standard};
-use crate::{ControllerKind, ControllerSpec, Needs, Settings};
+use crate::{ControllerKind, ControllerSpec, Needs, OutsideControl, Settings};
 use alloc::boxed::Box;
 
 /// The controller of one connection. Dispatch is a `match`, not a virtual call.
@@ -27,6 +27,7 @@ pub struct Other {
 enum OtherControl {
     Law(AnyShell<AnySlowStart>),
     Scheme(AnyControl),
+    Outside(OutsideControl),
 }
 
 impl AnyController {
@@ -50,6 +51,9 @@ impl AnyController {
             }
             ControllerKind::Scheme(scheme) => {
                 OtherControl::Scheme(AnyControl::new(*scheme, settings, paths))
+            }
+            ControllerKind::Outside(outside) => {
+                OtherControl::Outside(OutsideControl::new(outside.clone(), settings, paths))
             }
             ControllerKind::Kernel(_) | ControllerKind::KernelWritten(_) => return None,
         };
@@ -75,5 +79,9 @@ forward! {
 
 forward! {
     #[inline(never)] // it would crowd the way of a law's ACK
-    impl CongestionController for OtherControl { OtherControl::Law, OtherControl::Scheme, }
+    impl CongestionController for OtherControl {
+        OtherControl::Law,
+        OtherControl::Scheme,
+        OtherControl::Outside,
+    }
 }

@@ -157,6 +157,15 @@ pub trait CongestionController {
         Needs::NONE
     }
 
+    /// When it wants to be woken; never unless it says so. Asked after every event of the connection
+    /// if [`Needs::siblings`].
+    fn timer(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// The time that [`CongestionController::timer`] named has come.
+    fn on_timer(&mut self, _now: Time) {}
+
     /// An ACK of new data arrived on `path`. Duplicate ACKs are not told.
     fn on_ack(&mut self, path: usize, ack: &Acked);
 
@@ -298,6 +307,12 @@ macro_rules! forward {
             }
             fn on_silence(&mut self, path: usize, now: $crate::Time, idle: bool) {
                 match self { $($any::$variant(to) => to$(.$field)?.on_silence(path, now, idle),)* }
+            }
+            fn timer(&self) -> $crate::Time {
+                match self { $($any::$variant(to) => to$(.$field)?.timer(),)* }
+            }
+            fn on_timer(&mut self, now: $crate::Time) {
+                match self { $($any::$variant(to) => to$(.$field)?.on_timer(now),)* }
             }
             fn pacing(&self, path: usize) -> Option<$crate::SegmentRate> {
                 match self { $($any::$variant(to) => to$(.$field)?.pacing(path),)* }

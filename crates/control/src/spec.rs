@@ -2,7 +2,7 @@
 
 use crate::kind::{Called, Described, Listed};
 use crate::slow_start::AnySlowStart;
-use crate::{AnyLaw, AnyScheme, LawVisitor, Needs, Written};
+use crate::{AnyLaw, AnyScheme, LawVisitor, Needs, Outside, Written};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -24,7 +24,7 @@ pub struct ControllerSpec {
 }
 
 /// What a [`ControllerSpec`] is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum ControllerKind {
     /// A law in the readable shell, with this slow start.
     Law(AnyLaw, AnySlowStart),
@@ -36,6 +36,24 @@ pub enum ControllerKind {
     KernelWritten(Written),
     /// A controller that is not a law.
     Scheme(AnyScheme),
+    /// A controller from outside; no text gives it.
+    Outside(Arc<dyn Outside>),
+}
+
+impl PartialEq for ControllerKind {
+    /// Controllers from outside are the same if they are one and the same.
+    fn eq(&self, other: &Self) -> bool {
+        use ControllerKind::{Kernel, KernelWritten, Law, Outside, Scheme, Written};
+        match (self, other) {
+            (Law(a, s), Law(b, t)) => (a, s) == (b, t),
+            (Written(a, s), Written(b, t)) => (a, s) == (b, t),
+            (Kernel(a), Kernel(b)) => a == b,
+            (KernelWritten(a), KernelWritten(b)) => a == b,
+            (Scheme(a), Scheme(b)) => a == b,
+            (Outside(a), Outside(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
 }
 
 impl ControllerSpec {
@@ -44,10 +62,16 @@ impl ControllerSpec {
         &self.kind
     }
 
+    /// A controller from outside, by the name that it gives itself.
+    pub fn outside(outside: Arc<dyn Outside>) -> Self {
+        ControllerSpec { text: outside.name().into(), kind: ControllerKind::Outside(outside) }
+    }
+
     /// What it needs from the endpoints.
     pub fn needs(&self) -> Needs {
         match self.kind {
             ControllerKind::Scheme(scheme) => scheme.needs(),
+            ControllerKind::Outside(ref outside) => outside.needs(),
             _ => Needs::NONE,
         }
     }
@@ -58,7 +82,9 @@ impl ControllerSpec {
         match &self.kind {
             ControllerKind::Law(law, _) | ControllerKind::Kernel(law) => Some(law.described()),
             ControllerKind::Scheme(scheme) => Some(scheme.described()),
-            ControllerKind::Written(..) | ControllerKind::KernelWritten(_) => None,
+            ControllerKind::Written(..)
+            | ControllerKind::KernelWritten(_)
+            | ControllerKind::Outside(_) => None,
         }
     }
 
@@ -96,7 +122,7 @@ impl ControllerSpec {
         match self.kind {
             ControllerKind::Kernel(_) | ControllerKind::KernelWritten(_) => true,
             ControllerKind::Written(ref law, AnySlowStart::STANDARD) => law.integer().is_ok(),
-            ControllerKind::Written(..) => false,
+            ControllerKind::Written(..) | ControllerKind::Outside(_) => false,
             _ => kernel(&self.text).is_ok(),
         }
     }
@@ -109,7 +135,7 @@ impl ControllerSpec {
             ControllerKind::Written(law, _) | ControllerKind::KernelWritten(law) => {
                 Some(visitor.visit(law.clone()))
             }
-            ControllerKind::Scheme(_) => None,
+            ControllerKind::Scheme(_) | ControllerKind::Outside(_) => None,
         }
     }
 
@@ -282,7 +308,8 @@ fn with_slow_start(kind: &ControllerKind, slow_start: AnySlowStart) -> Option<Co
         ControllerKind::Scheme(own) => own.with_slow_start(slow_start).map(ControllerKind::Scheme),
         ControllerKind::Kernel(_)
         | ControllerKind::Written(..)
-        | ControllerKind::KernelWritten(_) => None,
+        | ControllerKind::KernelWritten(_)
+        | ControllerKind::Outside(_) => None,
     }
 }
 

@@ -1,4 +1,7 @@
 //! A law that is written as text: see `formula`.
+//!
+//! A growth that is not finite counts as none, and such a window after a loss as half of the window.
+//! Only laws whose notes grow without bound come to that.
 
 use crate::law::PathView;
 use crate::{Acked, Law, See, Span};
@@ -100,11 +103,13 @@ impl Law for Written {
 
     #[inline] // on the way of every ACK
     fn growth(&self, me: usize, paths: &[PathView<Notes>]) -> f64 {
-        self.0.growth(me, &Paths(paths))
+        let growth: f64 = self.0.growth(me, &Paths(paths));
+        if growth.is_finite() { growth } else { 0.0 }
     }
 
     fn backoff(&self, me: usize, paths: &[PathView<Notes>]) -> f64 {
-        self.0.backoff(me, &Paths(paths))
+        let backoff: f64 = self.0.backoff(me, &Paths(paths));
+        if backoff.is_finite() { backoff } else { paths[me].cwnd / 2.0 }
     }
 
     fn coupled(&self) -> bool {

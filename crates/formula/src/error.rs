@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
 
@@ -37,19 +38,23 @@ const MOST_SHOWN: usize = 100;
 impl LawError {
     pub(crate) fn new(text: &str, mistake: Mistake) -> Self {
         let Mistake { message, span } = mistake;
-        let start = span.start.min(text.len());
+        let boundary = |at: usize| (0..=at.min(text.len())).rfind(|at| text.is_char_boundary(*at));
+        let [start, end] = [span.start, span.end].map(|at| boundary(at).unwrap_or(0));
         let line_start = text[..start].rfind('\n').map_or(0, |end| end + 1);
         let shown = text[line_start..].lines().next().unwrap_or_default();
         let line = text[..line_start].matches('\n').count() + 1;
         let before = text[line_start..start].chars().count();
-        let marked = text[start..span.end.clamp(start, text.len())].lines().next();
+        let marked = text[start..end.max(start)].lines().next();
         let marked = marked.map_or(1, |marked| marked.chars().count().max(1));
         // A long line is shown from a little before the mistake on.
         let skipped = if before > MOST_SHOWN / 2 { before - MOST_SHOWN / 4 } else { 0 };
         let part: String = shown.chars().skip(skipped).take(MOST_SHOWN).collect();
         let (indent, carets) = (before - skipped, marked.min(MOST_SHOWN / 2));
         let excerpt = format!("    {part}\n    {:indent$}{:^<carets$}", "", "");
-        LawError { message, line, column: before + 1, excerpt }
+        // What the message quotes may go over several lines.
+        let words = |c: char| c.is_whitespace() || c.is_control();
+        let message: Vec<&str> = message.split(words).filter(|word| !word.is_empty()).collect();
+        LawError { message: message.join(" "), line, column: before + 1, excerpt }
     }
 
     /// The error as text, with the name of the file before the place.

@@ -107,7 +107,7 @@ mod tests {
         include_str!("../../../python/anabranch/laws/lia.law"),
         include_str!("../../../python/anabranch/laws/balia.law"),
         include_str!("../../../python/anabranch/laws/phi.law"),
-        "a = exp(-rtt) + ln(w) - abs(w - n)^1.5\ngrowth = sqrt(l)/w + a\nbackoff = w_tot^0.5*rtt_min",
+        "a = exp(-rtt) + ln(w) - max(w - n, 1)^1.5\ngrowth = sqrt(l)/w + a\nbackoff = w_tot^0.5*rtt_min",
     ];
 
     proptest! {

@@ -4,13 +4,28 @@ use crate::error::Error;
 use crate::flow::Class;
 use crate::locate::locate;
 use crate::overrides::{self, Override};
+use crate::protocol::Protocol;
 use crate::report::{Located, Subject};
 use crate::scenario::{Plan, Scenario};
 use crate::shape::Shape;
 use crate::size::check_size;
+use control::{ControllerSpec, Outside};
 use core::ops::Range;
+use std::sync::Arc;
 
 impl Plan {
+    /// The plan with controllers from outside in every flow with several paths, or in every flow
+    /// over TCP if none has several.
+    pub fn with_outside(mut self, outside: Arc<dyn Outside>) -> Self {
+        let several = self.classes.iter().any(|class| class.paths.len() > 1);
+        for class in &mut self.classes {
+            if class.protocol == Protocol::Tcp && (!several || class.paths.len() > 1) {
+                class.controller = ControllerSpec::outside(outside.clone());
+            }
+        }
+        self
+    }
+
     /// Reads a scenario from `text`; `name` is the file's, for errors.
     ///
     /// # Errors

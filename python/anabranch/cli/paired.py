@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from .. import _core
+from ..controller import label
 from ..files import check_writable, write_json
 from ..result import FORMAT, Result
 from ..scenario import Scenario
@@ -54,7 +54,7 @@ def controllers_from(text: str) -> dict[str, str]:
     there are two different ones, ScenarioError for one that is unknown.
     """
     given = several(text)
-    names = [_core.controller_name(one) for one in given]
+    names = [label(one) for one in given]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice or len(names) < 2:
         fault = f", which names {twice} more than once" if twice else ""

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from ..result import Result, given_name, run
+from ..controller import given_name, label
+from ..result import Result, run
 from ..scenario import Scenario, load
 from ..seeds import Seeds, checked_seeds
 from ..statistics import Interval, interval
@@ -185,7 +186,7 @@ class Audit:
         """Takes controllers by the names that results have. Raises ScenarioError for an unknown
         controller, ValueError for wrong seeds.
         """
-        self.given = {_core.controller_name(one): given_name(one) for one in self.controllers}
+        self.given = {label(one): given_name(one) for one in self.controllers}
         self.controllers = list(self.given)
         self.seed_list = checked_seeds(self.seeds)
         for network in self.networks:

@@ -5,7 +5,8 @@
 //! of a product or quotient the product, and so on. Where nothing is subtracted, the magnitude is the
 //! number itself. An error of `[low, high]` says that the result lies at most `low u` times the
 //! magnitude below the true number and at most `high u` times above. Products of errors are below
-//! `u` together, which [`Error::bound`] adds.
+//! `u` together, which [`Error::bound`] adds; that does not hold where a divisor or a radicand is
+//! what is left of numbers 10^5 times as large, which [`Weighed`] tells apart as it does ties.
 
 use crate::graph::{Graph, Node, NodeId, One, Reduction, Symbol, Two};
 use crate::integer::number::parts;
@@ -134,7 +135,15 @@ pub struct Weighed {
 /// Numbers within this part of each other may be compared otherwise by the kernel.
 const NEAR: f64 = 1e-7;
 
+/// Numbers that are smaller than their magnitude by this factor are mostly error.
+const CANCELLED: f64 = 1e5;
+
 impl Weighed {
+    /// Whether the number is what little is left of much larger ones.
+    fn cancelled(self) -> bool {
+        self.magnitude > CANCELLED * self.value.abs()
+    }
+
     /// Whether the magnitude is that of the number, but for rounding.
     fn exact(self) -> bool {
         self.magnitude <= self.value.abs() * (1.0 + 1e-9)
@@ -157,7 +166,8 @@ impl Number for Weighed {
             One::Root if value > 0.0 => a.magnitude / value,
             _ => value.abs(),
         };
-        Weighed { value, magnitude, near: a.near }
+        let near = a.near || op == One::Root && a.cancelled();
+        Weighed { value, magnitude, near }
     }
 
     fn two(op: Two, a: Self, b: Self) -> Self {
@@ -175,7 +185,8 @@ impl Number for Weighed {
             }
             _ => a.magnitude.max(b.magnitude),
         };
-        Weighed { value, magnitude, near: a.near || b.near }
+        let near = a.near || b.near || op == Two::Over && b.cancelled();
+        Weighed { value, magnitude, near }
     }
 
     fn compare(op: Two, a: Self, b: Self) -> Self {

@@ -333,6 +333,10 @@ impl<E: CongestionController> Sender<E> {
                 self.reinject_from(me, stuck(me));
             }
         }
+        if self.needs.siblings && self.control.timer() <= now {
+            self.control.on_timer(now);
+            (0..self.paths.len()).for_each(|me| self.refresh(me));
+        }
         self.select_paths(now, stuck);
     }
 }
@@ -408,6 +412,10 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
             (None, None) => self.paths[0].timer.deadline,
             (Some(several), None) => several.readiness.timers,
             (_, Some(_)) => self.extended_deadline(),
+        };
+        let timers = match self.needs.siblings {
+            false => timers,
+            true => timers.min(self.control.timer()),
         };
         match self.starved {
             false => timers,

@@ -1,0 +1,56 @@
+//! Random laws in whole numbers beside real ones: within the bound that is computed for them.
+#![no_main]
+
+use arbitrary::Unstructured;
+use formula::TextLaw;
+use formula::integer::View;
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../crates/formula/tests/common/random.rs"]
+mod random;
+
+const SEGMENT: f64 = (1u64 << 32) as f64;
+
+/// Growth beyond this is cut off.
+const MOST: f64 = (1u64 << 29) as f64;
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut bytes = Unstructured::new(bytes);
+    let text = random::law(&mut |most| bytes.int_in_range(0..=most - 1).unwrap_or(0));
+    let law = TextLaw::read(&text).unwrap_or_else(|wrong| panic!("{text}\n{wrong}"));
+    let integer = law.integer().unwrap_or_else(|wrong| panic!("{text}\n{wrong}"));
+    let mut number = |bits: u32| {
+        let bits = bytes.int_in_range(0..=bits - 1).unwrap_or(0);
+        (1u32 << bits) | (bytes.arbitrary::<u32>().unwrap_or(0) & ((1 << bits) - 1))
+    };
+    let views: Vec<View> = (0..2 + number(3) as usize % 7)
+        .map(|_| View {
+            cwnd: number(24),
+            srtt: number(31),
+            since_loss: number(24) - 1,
+            between_losses: number(24) - 1,
+        })
+        .collect();
+    for me in 0..views.len() {
+        if let Some((exact, error)) = integer.growth_within(me, &views)
+            && exact.abs() < MOST
+            && error.is_finite()
+        {
+            let off = (integer.growth(me, &views) as f64 / SEGMENT - exact).abs();
+            assert!(
+                off <= error,
+                "{text} growth of {me}: {off} above {error} of {exact} at {views:?}"
+            );
+        }
+        if let Some((exact, error)) = integer.backoff_within(me, &views)
+            && exact.abs() < MOST
+            && error.is_finite()
+        {
+            let off = exact - integer.backoff(me, &views) as f64;
+            assert!(
+                off >= -error && off <= 1.0 + error,
+                "{text} backoff of {me}: {off}, {exact} at {views:?}"
+            );
+        }
+    }
+});

@@ -1,0 +1,161 @@
+"""Controllers that are Python classes: for what is no law.
+
+    class Halve(ab.Controller):
+        def on_ack(self, path):
+            path.window += path.acked / path.window
+
+    ab.run("khalili/scenario-c", controller=Halve)
+
+On the command line `--controller FILE.py:CLASS`, with arguments behind another colon:
+`my.py:Halve:gain=0.5`.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from . import _core
+from ._core import PathView, ScenarioError
+
+ControllerLike = str | type["Controller"] | Callable[..., "Controller"]
+"""What `run` takes for a controller: a name, the text or file of a law, a class, a function that
+makes a controller, or FILE.py:CLASS."""
+
+
+class Controller:
+    """A controller of one connection: what is called is what happened, and it sets windows.
+
+    A run makes an object for each connection, with `CLASS(paths, random)`; keyword arguments are
+    those of `functools.partial`. Methods may set `window`, `ssthresh` and `pacing_rate` of any path.
+    Random numbers come from `random` alone, so that a seed gives the same run. An exception ends
+    the run with its traceback; so does a window that is no number or below the floor.
+    """
+
+    timer: float | None = None
+    """Simulated seconds at which `on_timer` is to be called; it is None again when that happens."""
+
+    def __init__(self, paths: Sequence[PathView], random: Random) -> None:
+        """`paths` are the views of all paths, in the order of the scenario."""
+        self.paths = paths
+        self.random = random
+
+    def on_ack(self, path: PathView) -> None:
+        """New data of `path` was acknowledged: `path.acked` segments. As it is: slow start, and
+        one segment a window from ssthresh on."""
+        if path.in_recovery or path.app_limited:
+            return
+        # What recovery has filled is acknowledged at once: RFC 3465 counts two segments of it.
+        acked = min(path.acked, 1.0 if path.after_timeout else 2.0)
+        if path.window < path.ssthresh:
+            path.window = min(path.window + acked, path.ssthresh)
+        else:
+            path.window += acked / path.window
+
+    def on_loss(self, path: PathView) -> None:
+        """A congestion event began on `path`: a loss, or a mark. As it is: half the window."""
+        path.ssthresh = max(path.window / 2.0, 2.0)
+        path.window = path.ssthresh
+
+    def on_timeout(self, path: PathView) -> None:
+        """A segment of `path` timed out. As it is: one segment, and slow start to half the window."""
+        path.ssthresh = max(path.window / 2.0, 2.0)
+        path.window = 1.0
+
+    def on_timer(self, now: float) -> None:
+        """`timer` has come; `now` is in simulated seconds."""
+
+
+@dataclass(frozen=True)
+class Outside:
+    """A controller that is a Python class."""
+
+    name: str
+    """What results call it: "py:Halve", with its arguments."""
+    make: Callable[..., Any]
+    """Called with paths and random numbers."""
+    given: str
+    """What gives it again on the command line; empty if nothing does."""
+
+
+FILE = re.compile(r"^(?P<file>.+\.py):(?P<name>[A-Za-z_]\w*)(?::(?P<arguments>.*))?$")
+
+
+def outside(controller: object) -> Outside | None:
+    """The Python class that is meant; None for names and laws.
+
+    Raises ScenarioError where FILE.py:CLASS names none, and TypeError for what is no controller.
+    """
+    if controller is None:
+        return None
+    if isinstance(controller, str):
+        match = FILE.match(controller) if "\n" not in controller else None
+        return _from_file(controller, match) if match else None
+    if not callable(controller):
+        raise TypeError(f"the controller is {controller!r}; it is a name, a law, or a class")
+    arguments = ""
+    if isinstance(controller, functools.partial):
+        arguments = "".join(f",{key}={value}" for key, value in controller.keywords.items())
+        name = getattr(controller.func, "__name__", "controller")
+    else:
+        name = getattr(controller, "__name__", type(controller).__name__)
+    return Outside(f"py:{name}{arguments.replace(',', ':', 1)}", controller, "")
+
+
+def _from_file(given: str, match: re.Match[str]) -> Outside:
+    """The class of FILE.py:CLASS:ARGUMENTS."""
+    file, name = Path(match["file"]), match["name"]
+    if not file.is_file():
+        raise ScenarioError(f"{given!r}: there is no file {file}")
+    module_name = f"anabranch_controller_{file.stem}"
+    spec = importlib.util.spec_from_file_location(module_name, file)
+    if spec is None or spec.loader is None:
+        raise ScenarioError(f"{given!r}: {file} cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    made = getattr(module, name, None)
+    if not callable(made):
+        known = [key for key, value in vars(module).items() if isinstance(value, type)]
+        raise ScenarioError(f"{given!r}: {file} has no class {name}; it has {', '.join(known)}")
+    arguments = {}
+    for pair in filter(None, (match["arguments"] or "").split(",")):
+        key, _, value = pair.partition("=")
+        try:
+            arguments[key.strip()] = float(value)
+        except ValueError:
+            raise ScenarioError(f"{given!r}: {pair!r} is no argument such as gain=0.5") from None
+    words = match["arguments"]
+    label = f"py:{name}:{words}" if words else f"py:{name}"
+    return Outside(label, functools.partial(made, **arguments) if arguments else made, given)
+
+
+def label(controller: ControllerLike) -> str:
+    """What results call a controller. Raises ScenarioError for an unknown one."""
+    own = outside(controller)
+    return own.name if own else _core.controller_name(str(controller))
+
+
+def given_name(controller: ControllerLike) -> str:
+    """What gives a controller again on the command line: its name, or a law or class as it was
+    given."""
+    if own := outside(controller):
+        return own.given or own.name
+    named = _core.controller(str(controller))
+    return str(controller) if named["written"] else named["text"]
+
+
+def facts(class_: Any) -> dict[str, Any] | None:
+    """What is known of the controller of a class of a plan; None of a Python class, and of a name
+    that this version does not know."""
+    try:
+        return dict(_core.controller(class_.law or class_.controller))
+    except ScenarioError:
+        return None

@@ -1,0 +1,468 @@
+"""Laws that are plain Python functions: the law is what the function returns, and what the language
+does not have is refused at the line that has it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import anabranch as ab
+from anabranch import _core
+from anabranch.translation import LawError, Param
+
+TIE = 1e-6
+"""Within this part of the largest a path is among the largest."""
+
+
+@dataclass(frozen=True, eq=False)
+class Path_:
+    """A path as functions see it."""
+
+    w: float
+    rtt: float
+    l: float
+
+    @property
+    def x(self) -> float:
+        return self.w / self.rtt
+
+    @property
+    def rtt_min(self) -> float:
+        return self.rtt
+
+
+def largest(paths: Sequence[Path_], key: Callable[[Path_], float]) -> list[Path_]:
+    """What the translation knows by this name, for functions that are called."""
+    return [one for one in paths if key(one) >= max(map(key, paths)) * (1 - TIE)]
+
+
+def smallest(paths: Sequence[Path_], key: Callable[[Path_], float]) -> list[Path_]:
+    """The same of the smallest."""
+    return [one for one in paths if key(one) <= min(map(key, paths)) * (1 + TIE)]
+
+
+State = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def states(paths: Sequence[int], seed: int = 1, count: int = 40) -> list[State]:
+    """Windows, round trips and losses, half of them with paths that tie."""
+    random = np.random.default_rng(seed)
+    found = []
+    for n in paths:
+        for k in range(count):
+            w, rtt, p = (
+                np.exp(random.uniform(np.log(low), np.log(high), n))
+                for low, high in ((1, 500), (1e-3, 1), (1e-5, 0.2))
+            )
+            if k % 2:
+                w, rtt, p = w.round(), np.full(n, rtt[0]), np.full(n, p[0])
+            found.append((w, rtt, p))
+    return found
+
+
+def assert_same(law: str, other: str) -> None:
+    """Growth and backoff are the same to the bit, whatever the number of paths."""
+    for state in states([1, 2, 3, 5, 16]):
+        for formula in (_core.growth, _core.backoff):
+            np.testing.assert_array_equal(formula(law, *state), formula(other, *state))
+
+
+def assert_returned(function: Callable[..., Any], **parameters: float | Param) -> ab.Law:
+    """The law has what the function returns, to the bit. Of two paths at most: Python may add more in
+    another order.
+    """
+    law = ab.law(**parameters)(function)
+    values = {
+        name: one.default if isinstance(one, Param) else one for name, one in parameters.items()
+    }
+    for w, rtt, p in states([1, 2]):
+        paths = [Path_(*of) for of in zip(w.tolist(), rtt.tolist(), (1 / p).tolist(), strict=True)]
+        growth, backoff = zip(*(function(r, paths, **values) for r in paths), strict=True)
+        np.testing.assert_array_equal(_core.growth(law, w, rtt, p), growth)
+        np.testing.assert_array_equal(_core.backoff(law, w, rtt, p), backoff)
+    return law
+
+
+# The law is what the function returns.
+
+
+@ab.law(beta=0.5)
+def gentle(r, paths, beta):
+    n = len(paths)
+    w_tot = sum(s.w for s in paths)
+    return 2 * beta / (n**2 * w_tot), r.w * (1 - beta / n)
+
+
+@ab.law()
+def lia(r, paths):
+    """Linked increases.
+
+    The cap is that of one TCP.
+    """
+    best = max(s.w / s.rtt**2 for s in paths)
+    return min(best / sum(s.x for s in paths) ** 2, 1 / r.w), r.w / 2
+
+
+@ab.law()
+def balia(r, paths):
+    x_tot = sum([s.x for s in paths])
+    alpha = max(s.x for s in paths) / r.x
+    growth = r.x / (r.rtt * x_tot * x_tot) * ((1 + alpha) / 2) * ((4 + alpha) / 5)
+    return growth, r.w - r.w / 2 * min(alpha, 1.5)
+
+
+@ab.law(draft=Param(0, "[0, 1]", "1 takes the draft's path quality"))
+def olia(r, paths, draft):
+    def quality(s):
+        return s.l * s.l / s.rtt if draft > 0.5 else s.l / s.rtt**2
+
+    n = len(paths)
+    best = largest(paths, key=quality)
+    biggest = largest(paths, key=lambda s: s.w)
+    collected = len([s for s in paths if s in best and s not in biggest])
+    alpha = (
+        0
+        if collected == 0
+        else 1 / (n * max(collected, 1))
+        if r in best and r not in biggest
+        else -1 / (n * max(len(biggest), 1))
+        if r in biggest
+        else 0
+    )
+    return r.w / r.rtt**2 / sum(s.x for s in paths) ** 2 + alpha / r.w, r.w / 2
+
+
+@pytest.mark.parametrize(
+    ("law", "name"), [(gentle, "gentle"), (lia, "lia"), (balia, "balia"), (olia, "olia")]
+)
+def test_a_function_is_to_the_bit_the_law_that_ships_as_text(law: ab.Law, name: str) -> None:
+    assert isinstance(law, ab.Law)
+    assert law.name == name
+    assert_same(law, ab.Law.load(name))
+
+
+def test_parameters_of_a_function_are_those_of_its_law() -> None:
+    assert gentle.parameters == {"beta": 0.5} and gentle(beta=0.3).name == "gentle:beta=0.3"
+    assert_same(gentle(beta=0.3), ab.Law.load("gentle", beta=0.3))
+    assert_same(olia(draft=1), ab.Law.load("olia", draft=1))
+    assert _core.law(olia)["parameters"] == [
+        ("draft", 0.0, 0.0, "[0, 1]", "1 takes the draft's path quality")
+    ]
+    with pytest.raises(ab.ScenarioError, match=r"draft is 2; it lies in \[0, 1\]"):
+        olia(draft=2)
+
+
+def test_name_and_docstring_of_a_function_are_those_of_its_law() -> None:
+    @ab.law()
+    def my_own_law(r, paths):
+        """What it is, in
+        two lines: so.
+
+        And more.
+        """
+        return 1 / r.w, r.w / 2
+
+    about = _core.law(my_own_law)
+    assert about["name"] == "my-own-law" and about["summary"] == "What it is, in two lines: so."
+    assert _core.law(lia)["summary"] == "Linked increases."
+
+
+def test_a_function_runs_as_a_controller_as_its_text_does() -> None:
+    one, other = (
+        ab.run("khalili/scenario-c", controller=law, overrides=["duration=8 s", "warmup=2 s"])
+        for law in (lia, "lia")
+    )
+    assert one.runs[0].digest == other.runs[0].digest
+    assert one.plan.classes[0].controller == "lia" and one.plan.classes[0].law == lia
+
+
+def test_conditions_in_a_row_chains_and_brackets_mean_what_they_mean_in_python() -> None:
+    def conditions(r, paths):
+        w_max = max(s.w for s in paths)
+        crowded = any(s.w > 30 for s in paths) and not all(s.w > 30 for s in paths)
+        a = 3 if 1 < r.w <= w_max / 2 else 2 if r.w == w_max or r.rtt >= 0.1 else 1
+        b = 5 if crowded else 7 if not r.w != w_max else 11
+        return a / r.w - -b / (r.w * r.w) / 2, (r.w if r.w < 4 < w_max else r.w - 1) / 2
+
+    assert_returned(conditions)
+
+
+def test_functions_of_numbers_mean_what_they_mean_in_python() -> None:
+    def numbers(r, paths):
+        a = math.sqrt(r.w) + abs(r.w - 20) + max(r.w, 3, 2 * r.rtt) - min(1.5, r.rtt)
+        b = 2**3 - 2**-1 + 7 / 2 / 2 - (3 - 2 - 1)
+        return a / r.w + b / 1e3, r.w - min(r.w / 2, a)
+
+    assert_returned(numbers)
+
+
+def test_exponentials_and_logarithms_are_those_of_python_but_for_rounding() -> None:
+    @ab.law()
+    def rounded(r, paths):
+        return math.exp(-r.w / 100) + math.log(1 + r.w) / 9 + r.w**0.3 / 50, r.w / 2
+
+    for w, rtt, p in states([1, 2, 3]):
+        expected = np.exp(-w / 100) + np.log1p(w) / 9 + w**0.3 / 50
+        np.testing.assert_allclose(_core.growth(rounded, w, rtt, p), expected, rtol=1e-13)
+
+
+def test_reductions_with_conditions_and_inside_each_other_count_what_python_counts() -> None:
+    def counted(r, paths):
+        fast = sum(1 for s in paths if s.rtt < 0.1 if s.w > 2)
+        slow = len([s for s in paths if not s.rtt < 0.1])
+        spread = sum(max(abs(s.w - t.w) for t in paths) for s in paths)
+        least = min(s.w for s in paths if s.w >= r.w)
+        much = sum(s.w for s in paths if s.w > 10)
+        return (fast + 2 * slow) / r.w + spread / 1e6 + much / 1e6, least / (2 + len(paths))
+
+    assert_returned(counted)
+
+
+def test_functions_of_a_path_and_sets_mean_what_they_mean_in_python() -> None:
+    def chosen(r, paths, weight):
+        n = len(paths)
+
+        def size(s):
+            return s.w * weight / max(t.w for t in paths)
+
+        def quality(s):
+            return size(s) / s.rtt + n
+
+        best = largest(paths, key=quality)
+        near = smallest(paths, key=lambda path: path.rtt_min)
+        share = 2 if r in best else 1
+        both = len([s for s in paths if s in near and s in best])
+        most = max(quality(s) for s in paths if s in best)
+        return share * size(r) / (100 * r.w) + both * quality(r) / max(most, 1e-9) / 1e3, (
+            r.w / 2 if r not in near else r.w / max(len(near), 1) / 2
+        )
+
+    law = assert_returned(chosen, weight=Param(0.75, "(0, 1]"))
+    assert law.parameters == {"weight": 0.75}
+
+
+def test_the_memory_of_a_path_is_that_of_the_language() -> None:
+    def remembered(r, paths):
+        return min(r.l, 1e6) / 1e6 / r.w + r.rtt_min / r.rtt / 10, r.w / 2
+
+    law = assert_returned(remembered)
+    names = {name for name, *_ in _core.law(law)["notes"]}
+    assert names == {"since_loss", "between_losses", "least_rtt"}
+
+
+def test_names_that_mean_something_in_the_language_may_be_those_of_values() -> None:
+    def taken(r, paths):
+        n = len(paths) + 1
+        w = r.w / 2
+        growth = w / (n * 50)
+        _x = growth + 1
+        p_s = _x / 2
+        then = sum(q.w for q in paths) / 1e4
+        return growth / 7 + p_s / r.w + then / r.w, w
+
+    assert_returned(taken)
+
+
+def test_a_method_of_the_module_may_be_called_by_its_name_alone_and_arguments_by_any_name() -> None:
+    def renamed(own, everyone):
+        return 1 / max(one.w for one in everyone), own.w / 2
+
+    law = assert_returned(renamed)
+    assert_same(law, "growth = 1/max_s(w_s)\nbackoff = w/2")
+
+
+# What is refused, and where.
+
+
+def module(folder: Path, text: str) -> ModuleType:
+    """A module with a law."""
+    file = folder / "mine.py"
+    file.write_text(
+        f"import math\n\nimport anabranch as ab\nfrom anabranch import Param\n\n\n{text}\n"
+    )
+    spec = importlib.util.spec_from_file_location("mine", file)
+    assert spec is not None and spec.loader is not None
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+def refused(folder: Path, text: str, at: str) -> str:
+    """What is said of a module; its place and the caret are those of `at` in the last line with it."""
+    with pytest.raises(LawError) as wrong:
+        module(folder, text)
+    file = folder / "mine.py"
+    lines = file.read_text().splitlines()
+    *_, (number, column) = ((k, line.index(at)) for k, line in enumerate(lines, 1) if at in line)
+    place, shown, caret = str(wrong.value).split("\n")
+    assert place.startswith(f"{file}:{number}: ")
+    assert (shown, caret) == (f"    {lines[number - 1]}", f"{' ' * (4 + column)}^")
+    return place.removeprefix(f"{file}:{number}: ")
+
+
+def body(*lines: str) -> str:
+    """A law with these lines."""
+    return "\n".join(["@ab.law()", "def mine(r, paths):", *(f"    {line}" for line in lines)])
+
+
+END = "return 1 / r.w, r.w / 2"
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "said"),
+    [
+        (body("if r.w > 2:", "    a = 1", END), "if", "this is no assignment `name = …`"),
+        (body("for s in paths:", "    pass", END), "for", "this is no assignment"),
+        (body("a = 1", "a += 2", END), "a += 2", "this is no assignment"),
+        (body("a = b = 2", END), "a = b", "this is no assignment"),
+        (body("a, b = 1, 2", END), "a, b", "this is no assignment"),
+        (body("a = 1", "a = 2", END), "a = 2", "`a` has a value already"),
+        (body("r = 2", END), "r = 2", "`r` has a value already"),
+        (body("return 1 / r.cwnd, r.w / 2"), "r.cwnd", "no `cwnd`; it has w, rtt, x, l, rtt_min"),
+        (body("a = max(s.y for s in paths)", END), "s.y", "a path has no `y`"),
+        (body("a = beta / 2", END), "beta", "`beta` has no value here; parameters stand in @law"),
+        (body("return paths, r.w / 2"), "paths, r", "`paths` is no number"),
+        (body("return 1 / r, r.w / 2"), "r, r.w", "`r` is no number"),
+        (body("return True, r.w / 2"), "True", "True and False are no values of a law"),
+        (body("return 'x', r.w / 2"), "'x'", "laws have no such expression"),
+        (body("return r.w % 2, r.w / 2"), "r.w % 2", "laws have no such expression"),
+        (body("return paths[0].w, r.w / 2"), "paths[0].w", "laws have no such expression"),
+        (body("a = sum(s.w for s in paths if s is r)", END), "s is r", "no such comparison"),
+        (body("a = max((s.w for s in paths), default=1)", END), "max", "no such call"),
+        (body("a = round(r.w)", END), "round", "no function `round`; they have min, max, abs"),
+        (body("a = sum(s.w + t.w for s in paths for t in paths)", END), "(s.w", "with one name"),
+        (body("a = sum(w for w in [1, 2])", END), "(w for", "a reduction runs over `paths`"),
+        (body("a = sum(r.w for r in paths)", END), "(r.w for", "`r` is a path already"),
+        (body("a = 2 if any(s.w > 2 for s in paths if s.x > 1) else 1", END), "(s.w", "no `if`"),
+        (body("a = len([1, 2])", END), "len", "`len` is that of `paths`, of a set, or"),
+        (body("a = largest(paths)", END), "largest", "write `largest(paths, key=lambda s: s.w)`"),
+        (body("a = largest(paths, key=sum)", END), "largest", "write `largest(paths, key="),
+        (body("a = largest([r], key=lambda s: s.w)", END), "largest", "write `largest(paths, key="),
+        (body("a = 1 if r.w in paths else 2", END), "r.w in", "a path belongs before `in`"),
+        (body("a = 1 if r in [1] else 2", END), "[1]", "a set such as `largest(paths, key=…)`"),
+        (
+            body("def f(s):", "    a = s.w", "    return a", END),
+            "def f",
+            "one path and one `return`",
+        ),
+        (body("def f(s, t):", "    return s.w", END), "def f", "one path and one `return`"),
+        (body("def f(s):", "    return", END), "def f", "the function returns nothing"),
+        (
+            body("mine = r.w", "def f(s):", "    return s.w + mine", END),
+            "mine",
+            "`mine` belongs to path `r`, and this is a function of `s`",
+        ),
+        (
+            body("a = r.w", "b = a + 1", "best = largest(paths, key=lambda s: s.w + b)", END),
+            "b)",
+            "`b` belongs to path `r`, and this is a function of `s`",
+        ),
+        (body("def f(s):", "    return s.w + r.w", END), "r.w", "laws have no such expression"),
+        (body("def f(s):", "    return f(s)", END), "f(s)", "laws have no function `f`"),
+        (body("return 1 / r.w"), "return", "a law ends with `return growth, backoff`"),
+        (body("return 1 / r.w, r.w / 2, 3"), "return", "a law ends with `return growth, backoff`"),
+        (body("return"), "return", "a law ends with `return growth, backoff`"),
+        (body('"""Nothing but words."""'), "def mine", "a law ends with `return growth, backoff`"),
+        (body("a = (", "    1 + r.y", ")", END), "r.y", "a path has no `y`"),
+        (f"@ab.law()\ndef mine(r):\n    {END}", "def mine", "they are to be (r, paths)"),
+        (
+            f"@ab.law(beta=1)\ndef mine(r, paths):\n    {END}",
+            "def mine",
+            "the arguments are r, paths; they are to be (r, paths, beta)",
+        ),
+        (
+            f"@ab.law(beta=1)\ndef mine(r, paths, bta):\n    {END}",
+            "def mine",
+            "the arguments are r, paths, bta; they are to be (r, paths, beta)",
+        ),
+        (f"@ab.law()\nasync def mine(r, paths):\n    {END}", "async", "write `def`"),
+        ("mine = ab.law()(lambda r, paths: (1 / r.w, r.w / 2))", "mine", "write `def`"),
+    ],
+)
+def test_what_the_language_does_not_have_is_refused_at_its_place(
+    tmp_path: Path, text: str, at: str, said: str
+) -> None:
+    assert said in refused(tmp_path, text, at)
+
+
+def test_a_function_inside_another_one_is_refused_at_its_place_too() -> None:
+    lines, first = inspect.getsourcelines(inspect.currentframe())  # type: ignore[arg-type]
+    with pytest.raises(LawError) as wrong:
+
+        @ab.law()
+        def mine(r, paths):
+            return 1 / r.w, r.cwnd / 2
+
+    number, line = next((k, line) for k, line in enumerate(lines) if "r.cwnd / 2" in line)
+    place, shown, caret = str(wrong.value).split("\n")
+    assert place.startswith(f"{__file__}:{first + number}: a path has no `cwnd`")
+    assert shown == f"    {line.rstrip()}" and shown[caret.index("^") :].startswith("r.cwnd")
+
+
+@pytest.mark.xfail(strict=True, reason="the error is of the text that was made, without the file")
+@pytest.mark.parametrize(
+    ("line", "at", "said"),
+    [
+        ("return 1 / (r.w - 1), r.w / 2", "1 / (", "the divisor may be zero"),
+        ("return math.sqrt(r.w - 5), r.w / 2", "math", "the root may be of a negative number"),
+        ("return (r.w > 2) * 3, r.w / 2", "(r.w > 2)", "a number belongs here"),
+        ("return math.log(r.w, 2), r.w / 2", "math", "takes one argument"),
+        ("return max(r.w for s in paths) / r.w, r.w / 2", "r.w for", "does not depend on path"),
+    ],
+)
+def test_what_the_language_refuses_in_the_text_is_told_of_the_function(
+    tmp_path: Path, line: str, at: str, said: str
+) -> None:
+    assert said in refused(tmp_path, body(line), at)
+
+
+@pytest.mark.xfail(strict=True, reason="errors of other kinds, or none at all")
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        (body("a = largest(paths, key=lambda: 3)", END), "largest"),
+        (body("a = largest(paths, key=lambda s, t: s.w)", END), "largest"),
+        (
+            body(f"a = {'max(' * 8}a.w{''.join(f' for {s} in paths)' for s in 'abcdefgh')}", END),
+            "max(a.w",
+        ),
+        (f"@ab.law(x=0.5)\ndef mine(r, paths, x):\n    {END}", "def mine"),
+        (f"@ab.law()\ndef mine(r, paths, *others):\n    {END}", "def mine"),
+        (f"@ab.law(beta=0.5)\ndef mine(r, paths, beta=0.7):\n    {END}", "def mine"),
+        (body("β = 2", "a = β + r.y", END), "r.y"),
+    ],
+    ids=["no path", "two paths", "too deep", "a word", "more paths", "two defaults", "greek"],
+)
+def test_whatever_is_refused_is_refused_at_its_place(tmp_path: Path, text: str, at: str) -> None:
+    refused(tmp_path, text, at)
+
+
+@pytest.mark.xfail(strict=True, reason="lines at the margin keep a function from being dedented")
+def test_a_function_may_have_words_at_the_margin(tmp_path: Path) -> None:
+    text = "if True:\n    @ab.law()\n    def mine(r, paths):\n# at the margin\n        "
+    assert module(tmp_path, f"{text}{END}").mine.name == "mine"
+
+
+@pytest.mark.xfail(strict=True, reason="its name is given away twice, to a key and to a value")
+def test_a_value_may_be_called_as_the_translation_calls_a_key(tmp_path: Path) -> None:
+    lines = ["best = largest(paths, key=lambda s: s.w)", "key1 = 1 if r in best else 2"]
+    assert module(tmp_path, body(*lines, "return key1 / r.w, r.w / 2")).mine.name == "mine"
+
+
+@pytest.mark.xfail(strict=True, reason="its repr comes into the text: np.float64(0.5)")
+def test_the_default_of_a_parameter_may_come_from_an_array() -> None:
+    @ab.law(beta=Param(np.float64(0.25), "(0, 1]"))
+    def scaled(r, paths, beta):
+        return beta / r.w, r.w / 2
+
+    assert scaled.parameters == {"beta": 0.25}
