@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import anabranch as ab
 from anabranch import _core
@@ -25,12 +27,12 @@ TIE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Path_:
+class One:
     """A path as functions see it."""
 
     w: float
     rtt: float
-    l: float
+    l: float  # noqa: E741
 
     @property
     def x(self) -> float:
@@ -41,21 +43,23 @@ class Path_:
         return self.rtt
 
 
-def largest(paths: Sequence[Path_], key: Callable[[Path_], float]) -> list[Path_]:
+def largest(paths: Sequence[One], key: Callable[[One], float]) -> list[One]:
     """What the translation knows by this name, for functions that are called."""
     return [one for one in paths if key(one) >= max(map(key, paths)) * (1 - TIE)]
 
 
-def smallest(paths: Sequence[Path_], key: Callable[[Path_], float]) -> list[Path_]:
+def smallest(paths: Sequence[One], key: Callable[[One], float]) -> list[One]:
     """The same of the smallest."""
     return [one for one in paths if key(one) <= min(map(key, paths)) * (1 + TIE)]
 
 
-State = tuple[np.ndarray, np.ndarray, np.ndarray]
+Floats = NDArray[np.float64]
+State = tuple[Floats, Floats, Floats]
+"""Windows, round trips and losses."""
 
 
 def states(paths: Sequence[int], seed: int = 1, count: int = 40) -> list[State]:
-    """Windows, round trips and losses, half of them with paths that tie."""
+    """States of so many paths; in half of them, paths tie."""
     random = np.random.default_rng(seed)
     found = []
     for n in paths:
@@ -78,15 +82,15 @@ def assert_same(law: str, other: str) -> None:
 
 
 def assert_returned(function: Callable[..., Any], **parameters: float | Param) -> ab.Law:
-    """The law has what the function returns, to the bit. Of two paths at most: Python may add more in
-    another order.
+    """The law has what the function returns, to the bit. Of two paths at most: Python may add more
+    of them in another order.
     """
     law = ab.law(**parameters)(function)
     values = {
         name: one.default if isinstance(one, Param) else one for name, one in parameters.items()
     }
     for w, rtt, p in states([1, 2]):
-        paths = [Path_(*of) for of in zip(w.tolist(), rtt.tolist(), (1 / p).tolist(), strict=True)]
+        paths = [One(*of) for of in zip(w.tolist(), rtt.tolist(), (1 / p).tolist(), strict=True)]
         growth, backoff = zip(*(function(r, paths, **values) for r in paths), strict=True)
         np.testing.assert_array_equal(_core.growth(law, w, rtt, p), growth)
         np.testing.assert_array_equal(_core.backoff(law, w, rtt, p), backoff)
@@ -191,7 +195,7 @@ def test_conditions_in_a_row_chains_and_brackets_mean_what_they_mean_in_python()
         w_max = max(s.w for s in paths)
         crowded = any(s.w > 30 for s in paths) and not all(s.w > 30 for s in paths)
         a = 3 if 1 < r.w <= w_max / 2 else 2 if r.w == w_max or r.rtt >= 0.1 else 1
-        b = 5 if crowded else 7 if not r.w != w_max else 11
+        b = 5 if crowded else 7 if not r.w > 100 else 11
         return a / r.w - -b / (r.w * r.w) / 2, (r.w if r.w < 4 < w_max else r.w - 1) / 2
 
     assert_returned(conditions)
@@ -273,7 +277,7 @@ def test_names_that_mean_something_in_the_language_may_be_those_of_values() -> N
     assert_returned(taken)
 
 
-def test_a_method_of_the_module_may_be_called_by_its_name_alone_and_arguments_by_any_name() -> None:
+def test_the_own_path_and_all_paths_may_have_any_names() -> None:
     def renamed(own, everyone):
         return 1 / max(one.w for one in everyone), own.w / 2
 
@@ -297,17 +301,17 @@ def module(folder: Path, text: str) -> ModuleType:
     return found
 
 
-def refused(folder: Path, text: str, at: str) -> str:
-    """What is said of a module; its place and the caret are those of `at` in the last line with it."""
+def refused(folder: Path, text: str) -> tuple[str, str]:
+    """What is said of a module, and what stands in its line from the caret on."""
     with pytest.raises(LawError) as wrong:
         module(folder, text)
     file = folder / "mine.py"
-    lines = file.read_text().splitlines()
-    *_, (number, column) = ((k, line.index(at)) for k, line in enumerate(lines, 1) if at in line)
-    place, shown, caret = str(wrong.value).split("\n")
-    assert place.startswith(f"{file}:{number}: ")
-    assert (shown, caret) == (f"    {lines[number - 1]}", f"{' ' * (4 + column)}^")
-    return place.removeprefix(f"{file}:{number}: ")
+    head, shown, caret = str(wrong.value).split("\n")
+    place = re.fullmatch(rf"{re.escape(str(file))}:(\d+): (.*)", head)
+    assert place is not None, head
+    assert shown == f"    {file.read_text().splitlines()[int(place[1]) - 1]}"
+    assert caret.strip(" ") == "^"
+    return place[2], shown[caret.index("^") :]
 
 
 def body(*lines: str) -> str:
@@ -392,7 +396,8 @@ END = "return 1 / r.w, r.w / 2"
 def test_what_the_language_does_not_have_is_refused_at_its_place(
     tmp_path: Path, text: str, at: str, said: str
 ) -> None:
-    assert said in refused(tmp_path, text, at)
+    why, found = refused(tmp_path, text)
+    assert said in why and found.startswith(at)
 
 
 def test_a_function_inside_another_one_is_refused_at_its_place_too() -> None:
@@ -411,40 +416,43 @@ def test_a_function_inside_another_one_is_refused_at_its_place_too() -> None:
 
 @pytest.mark.xfail(strict=True, reason="the error is of the text that was made, without the file")
 @pytest.mark.parametrize(
-    ("line", "at", "said"),
+    ("growth", "said"),
     [
-        ("return 1 / (r.w - 1), r.w / 2", "1 / (", "the divisor may be zero"),
-        ("return math.sqrt(r.w - 5), r.w / 2", "math", "the root may be of a negative number"),
-        ("return (r.w > 2) * 3, r.w / 2", "(r.w > 2)", "a number belongs here"),
-        ("return math.log(r.w, 2), r.w / 2", "math", "takes one argument"),
-        ("return max(r.w for s in paths) / r.w, r.w / 2", "r.w for", "does not depend on path"),
+        ("1 / (r.w - 1)", "the divisor may be zero"),
+        ("math.sqrt(r.w - 5)", "the root may be of a negative number"),
+        ("(r.w > 2) * 3", "a number belongs here"),
+        ("math.log(r.w, 2)", "takes one argument"),
+        ("max(r.w for s in paths) / r.w", "does not depend on path"),
     ],
 )
 def test_what_the_language_refuses_in_the_text_is_told_of_the_function(
-    tmp_path: Path, line: str, at: str, said: str
+    tmp_path: Path, growth: str, said: str
 ) -> None:
-    assert said in refused(tmp_path, body(line), at)
+    why, _ = refused(tmp_path, body(f"return {growth}, r.w / 2"))
+    assert said in why
 
 
 @pytest.mark.xfail(strict=True, reason="errors of other kinds, or none at all")
 @pytest.mark.parametrize(
-    ("text", "at"),
+    "text",
     [
-        (body("a = largest(paths, key=lambda: 3)", END), "largest"),
-        (body("a = largest(paths, key=lambda s, t: s.w)", END), "largest"),
-        (
-            body(f"a = {'max(' * 8}a.w{''.join(f' for {s} in paths)' for s in 'abcdefgh')}", END),
-            "max(a.w",
-        ),
-        (f"@ab.law(x=0.5)\ndef mine(r, paths, x):\n    {END}", "def mine"),
-        (f"@ab.law()\ndef mine(r, paths, *others):\n    {END}", "def mine"),
-        (f"@ab.law(beta=0.5)\ndef mine(r, paths, beta=0.7):\n    {END}", "def mine"),
-        (body("β = 2", "a = β + r.y", END), "r.y"),
+        body("a = largest(paths, key=lambda: 3)", END),
+        body("a = largest(paths, key=lambda s, t: s.w)", END),
+        body(f"a = {'max(' * 8}a.w{''.join(f' for {s} in paths)' for s in 'abcdefgh')}", END),
+        f"@ab.law(x=0.5)\ndef mine(r, paths, x):\n    {END}",
+        f"@ab.law()\ndef mine(r, paths, *others):\n    {END}",
+        f"@ab.law()\ndef größe(r, paths):\n    {END}",
     ],
-    ids=["no path", "two paths", "too deep", "a word", "more paths", "two defaults", "greek"],
+    ids=["no path", "two paths", "too deep", "a word", "more", "name"],
 )
-def test_whatever_is_refused_is_refused_at_its_place(tmp_path: Path, text: str, at: str) -> None:
-    refused(tmp_path, text, at)
+def test_whatever_is_refused_is_refused_at_its_place(tmp_path: Path, text: str) -> None:
+    refused(tmp_path, text)
+
+
+@pytest.mark.xfail(strict=True, reason="the column counts bytes")
+def test_the_caret_stands_below_the_mistake_whatever_the_alphabet(tmp_path: Path) -> None:
+    _, found = refused(tmp_path, body("β = 2", "a = β + r.y", END))
+    assert found.startswith("r.y")
 
 
 @pytest.mark.xfail(strict=True, reason="lines at the margin keep a function from being dedented")

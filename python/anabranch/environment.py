@@ -1,6 +1,6 @@
 """A scenario as an environment of gymnasium: an agent sets the windows of one connection.
 
-    env = Environment("khalili/two-equal-paths", flow="multipath")
+    env = Environment("khalili/two-equal-paths", flow="user")
     observation, info = env.reset(seed=1)
     observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
 
@@ -106,7 +106,7 @@ class Environment(gymnasium.Env[np.ndarray, np.ndarray]):
         self,
         scenario: str | Scenario = "khalili/two-equal-paths",
         *,
-        flow: str = "multipath",
+        flow: str = "user",
         interval_s: float = 0.2,
         overrides: Sequence[str] = ("duration=20 s", "warmup=5 s"),
         harm: float = 1.0,

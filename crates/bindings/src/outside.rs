@@ -238,14 +238,19 @@ impl PythonController {
         };
         let timer: Option<f64> = object.getattr(py, "timer")?.extract(py)?;
         let now = self.shown.first().map_or(0.0, |view| view.now);
+        let moment = Time::from(Span::from_seconds(now));
         self.timer = match timer {
             None => Time::NEVER,
-            Some(at) if at > now => Time::from(Span::from_seconds(at)),
+            Some(at) if at >= 0.0 && at.is_finite() => Time::from(Span::from_seconds(at)),
             Some(at) => {
-                let text = format!("timer is {at} s after {method}; it is None, or later than now, {now} s");
+                let text = format!("timer is {at} after {method}; it is None, or simulated seconds");
                 return Err(PyValueError::new_err(text));
             }
         };
+        if method == "on_timer" && self.timer <= moment {
+            let text = format!("timer is {now} s, which is now, after on_timer; it is later, or None");
+            return Err(PyValueError::new_err(text));
+        }
         Ok(())
     }
 }
