@@ -41,7 +41,7 @@ RUST = {
         "units",
     },
     "emulator": {"topology", "scenario", "network", "units", "wire"},
-    "kernel": {"ports"},
+    "kernel": {"control", "ports"},
     # `network` for the curve of RED, which theory needs as the simulator has it; `wire` for
     # captures that are read.
     "bindings": {

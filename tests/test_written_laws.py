@@ -394,6 +394,23 @@ def test_a_scenario_with_a_wrong_law_says_which_and_why(
         ab.load(file)
 
 
+@pytest.mark.parametrize(
+    ("value", "label"),
+    [
+        (f"'''\n{GENTLE}with beta = 0.3\n'''", "gentle:beta=0.3"),
+        ("'growth = 1/w; backoff = w/3'", "law"),
+    ],
+)
+def test_the_text_of_a_law_may_stand_in_a_scenario(value: str, label: str) -> None:
+    text = ab.load(SCENARIO).text.replace('controller = "lia"', f"controller = {value}")
+    own = ab.Scenario.parse(text).plan().classes[0]
+    assert own.controller == label and own.law is not None and ab.Law(own.law).name == label
+    with pytest.raises(
+        ab.ScenarioError, match=r"(?s)`multipath`: controller: .*`ww`.*<scenario>:\d+:14"
+    ):
+        ab.Scenario.parse(text.replace(value, "'growth = 1/ww; backoff = w/3'"))
+
+
 def test_a_law_in_a_scenario_runs_as_the_same_law_given_beside_it(tmp_path: Path) -> None:
     inside = ab.run(ab.load(in_a_scenario(tmp_path, "laws/lia.law")), overrides=SHORT)
     assert inside.runs[0].digest == digest("lia")

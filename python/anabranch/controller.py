@@ -27,7 +27,8 @@ from ._core import PathView, ScenarioError
 
 ControllerLike = str | type["Controller"] | Callable[..., "Controller"]
 """What `run` takes for a controller: a name, the text or file of a law, a class, a function that
-makes a controller, or FILE.py:CLASS."""
+makes a controller, or FILE.py:CLASS.
+"""
 
 
 class Controller:

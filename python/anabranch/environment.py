@@ -37,7 +37,7 @@ LEAST_RATE = 1e-3
 """Mb/s below which the utility does not fall further."""
 
 
-class Ended(Exception):  # noqa: N818 - it is no error
+class Ended(Exception):
     """The agent wants no more of this episode."""
 
 
@@ -100,7 +100,7 @@ class Environment(gymnasium.Env[np.ndarray, np.ndarray]):
     rate that all others lack, beside the same seed under `beside`, is taken away.
     """
 
-    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - gymnasium has it so
+    metadata: dict[str, Any] = {"render_modes": []}
 
     def __init__(
         self,
@@ -177,9 +177,7 @@ class Environment(gymnasium.Env[np.ndarray, np.ndarray]):
             self._actions.put(np.clip(action, SMALLEST, LARGEST))
             self._begun = True
 
-    def step(
-        self, action: np.ndarray
-    ) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Runs to the next tick. The episode is truncated at the end of the scenario."""
         self.begin(action)
         self._begun = False
@@ -254,7 +252,9 @@ class Vector(SyncVectorEnv):
     def step(self, actions: Any) -> Any:
         """Begins a step in all of them, then waits for each."""
         ended = self._autoreset_envs
-        for env, action, over in zip(self.envs, iterate(self.action_space, actions), ended, strict=True):
+        for env, action, over in zip(
+            self.envs, iterate(self.action_space, actions), ended, strict=True
+        ):
             if not over:
                 env.unwrapped.begin(np.asarray(action))
         return super().step(actions)

@@ -11,7 +11,7 @@ import json
 import platform
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from ._core import ScenarioError
 from .controller import ControllerLike, given_name, label, outside
 from .files import beside, check_writable, write_json
 from .frames import dataset, frame, places_of
@@ -276,7 +277,8 @@ class Result(Composed):
         """
         about = {"title": self.plan.title, "scenario": self.plan.name, "world": self.world}
         controller = self.provenance.get("controller")
-        controller = label(controller) if controller else controller
+        with suppress(ScenarioError):  # a file that is gone, or a class: as it was given
+            controller = label(controller) if controller else controller
         return dataset(
             self.plan, self.runs, about | ({"controller": controller} if controller else {})
         )

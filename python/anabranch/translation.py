@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import keyword
-import textwrap
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -44,8 +44,10 @@ FUNCTIONS = {"min": "min", "max": "max", "abs": "abs", "sqrt": "sqrt", "exp": "e
 SETS = {"largest": "is_largest", "smallest": "is_smallest"}
 """`largest(paths, key=…)` and `smallest(…)`, which only the translation knows."""
 
-LETTERS = "sqtuvyz"
+LETTERS = "sqtu"
 """Letters of paths in reductions, one inside the other."""
+
+MOST_NESTED = 3
 
 
 @dataclass(frozen=True)
@@ -62,22 +64,56 @@ class LawError(ScenarioError):
     """A function says what the language of laws does not have."""
 
 
-def translated(function: Callable[..., Any], parameters: Mapping[str, Param]) -> str:
-    """The text of the law that a function is.
+@dataclass
+class Places:
+    """Where a function stands, and from which line of it each line of the law comes."""
+
+    file: str
+    first: int
+    """The line of the file at which the function begins, from 1."""
+    source: list[str]
+    indent: int
+    """Lines before the function in what was parsed."""
+    lines: list[int]
+    """For each line of the law the line of what was parsed."""
+
+    def of(self, wrong: str) -> str:
+        """What the language says of the law, with the place in the function."""
+        match = re.search(r"the law, line (\d+), character \d+: (.*)", wrong, re.DOTALL)
+        if match is None:
+            return f"{self.file}:{self.first}: {wrong}"
+        message, _, excerpt = match[2].partition("\n")
+        at = self.lines[min(int(match[1]), len(self.lines)) - 1] - self.indent
+        text = self.source[at - 1].rstrip("\n") if 0 < at <= len(self.source) else ""
+        return f"{self.file}:{self.first + at - 1}: {message}\n    {text}\nas a law:\n{excerpt}"
+
+
+def translated(function: Callable[..., Any], parameters: Mapping[str, Param]) -> tuple[str, Places]:
+    """The text of the law that a function is, and where each line of it comes from.
 
     Raises LawError with file and line.
     """
-    lines, first = inspect.getsourcelines(function)
-    tree = ast.parse(textwrap.dedent("".join(lines))).body[0]
-    place = (inspect.getsourcefile(function) or "<function>", first, lines)
-    return _Translation(place, parameters).law(tree)
+    try:
+        source, first = inspect.getsourcelines(function)
+        file = inspect.getsourcefile(function) or "<function>"
+    except (TypeError, OSError) as why:
+        raise LawError(f"{function!r} is no plain function with a source: {why}") from None
+    # What is indented, as inside another function, is parsed inside something.
+    inside = source[0][:1].isspace()
+    text = ("if True:\n" if inside else "") + "".join(source)
+    tree: ast.stmt = ast.parse(text).body[0]
+    if inside:
+        assert isinstance(tree, ast.If)
+        tree = tree.body[0]
+    places = Places(file, first, source, int(inside), [])
+    return _Translation(places, parameters).law(tree), places
 
 
 class _Translation:
     """Translates one function."""
 
-    def __init__(self, place: tuple[str, int, list[str]], parameters: Mapping[str, Param]) -> None:
-        self.place = place
+    def __init__(self, places: Places, parameters: Mapping[str, Param]) -> None:
+        self.places = places
         self.parameters = parameters
         self.own = self.paths = ""
         self.names: dict[str, str] = {}
@@ -91,24 +127,43 @@ class _Translation:
         self.letters: dict[str, str] = {}
         """Names of paths, and their letters; empty for the own path."""
         self.lines: list[str] = []
+        self.written: set[str] = set()
+        """Names that the function gives values to, now or later."""
+
+    def say(self, node: ast.AST, line: str) -> None:
+        """A line of the law, which comes from a node."""
+        self.lines.append(line)
+        self.places.lines.append(getattr(node, "lineno", 1))
 
     def law(self, tree: ast.stmt) -> str:
         """The whole text."""
         if not isinstance(tree, ast.FunctionDef):
             self.refuse(tree, "a law is a plain function: write `def`")
         self.arguments(tree)
-        head = f"law {tree.name.replace('_', '-')}"
+        name = tree.name.replace("_", "-").strip("-")
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*", name):
+            self.refuse(
+                tree, f"`{tree.name}` is no name of a law: it has letters from a to z and digits"
+            )
+        stored = (
+            n for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        )
+        self.written = {n.id for n in stored}
+        head = f"law {name}"
         body = tree.body
         about = ast.get_docstring(tree)
         if about:
             head += ": " + " ".join(about.split("\n\n")[0].split())
             body = body[1:]
-        self.lines.append(head)
+        self.say(tree, head)
         for name, one in self.parameters.items():
-            self.names[name] = self.free(name)
-            about = f": {one.meaning}" if one.meaning else ""
-            line = f"param {self.names[name]} = {one.default!r} in {one.range}{about}"
-            self.lines.append(line)
+            if self.free(name) != name:
+                self.refuse(
+                    tree, f"`{name}` means something in laws: give the parameter another name"
+                )
+            self.names[name] = name
+            about = f": {' '.join(one.meaning.split())}" if one.meaning else ""
+            self.say(tree, f"param {name} = {float(one.default)!r} in {one.range}{about}")
         for statement in body[:-1]:
             self.statement(statement)
         self.returned(body[-1] if body else tree)
@@ -116,11 +171,23 @@ class _Translation:
 
     def arguments(self, tree: ast.FunctionDef) -> None:
         """The own path, all paths and the parameters."""
-        names = [one.arg for one in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)]
+        names = [
+            one.arg for one in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)
+        ]
+        more = (
+            tree.args.vararg or tree.args.kwarg or tree.args.defaults or any(tree.args.kw_defaults)
+        )
+        if more:
+            self.refuse(
+                tree, "arguments have no defaults and no stars here: defaults stand in @law"
+            )
         if len(names) < 2 or set(names[2:]) != set(self.parameters):
             known = ", ".join(["r", "paths", *self.parameters])
-            self.refuse(tree, f"the arguments are {', '.join(names)}; they are to be ({known}): the "
-                        "own path, all paths, and the parameters of @law")
+            self.refuse(
+                tree,
+                f"the arguments are {', '.join(names)}; they are to be ({known}): the "
+                "own path, all paths, and the parameters of @law",
+            )
         self.own, self.paths = names[:2]
         self.letters[self.own] = ""
 
@@ -129,8 +196,11 @@ class _Translation:
         if isinstance(statement, ast.FunctionDef):
             self.function(statement)
             return
-        if not (isinstance(statement, ast.Assign) and len(statement.targets) == 1
-                and isinstance(statement.targets[0], ast.Name)):
+        if not (
+            isinstance(statement, ast.Assign)
+            and len(statement.targets) == 1
+            and isinstance(statement.targets[0], ast.Name)
+        ):
             self.refuse(statement, "this is no assignment `name = …`, function or last `return`")
         name = statement.targets[0].id
         if name in {*self.names, *self.functions, *self.letters, self.paths}:
@@ -138,9 +208,9 @@ class _Translation:
         known = self.free(name)
         if (chosen := self.set_of(statement.value)) is not None:
             self.sets.add(name)
-            self.lines.append(f"{known} = {chosen}")
+            self.say(statement, f"{known} = {chosen}")
         else:
-            self.lines.append(f"{known} = {self.value(statement.value)}")
+            self.say(statement, f"{known} = {self.value(statement.value)}")
             if self.belongs(statement.value):
                 self.of_own.add(name)
         self.names[name] = known
@@ -148,9 +218,10 @@ class _Translation:
     def function(self, tree: ast.FunctionDef) -> None:
         """`def quality(s): return s.l / s.rtt**2`."""
         names = [one.arg for one in tree.args.args]
-        if len(names) != 1 or len(tree.body) != 1 or not isinstance(tree.body[0], ast.Return):
+        body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
+        if len(names) != 1 or len(body) != 1 or not isinstance(body[0], ast.Return):
             self.refuse(tree, "a function inside a law has one path and one `return`")
-        value = tree.body[0].value
+        value = body[0].value
         if value is None:
             self.refuse(tree, "the function returns nothing")
         self.define(tree.name, tree.name, names[0], value)
@@ -162,9 +233,11 @@ class _Translation:
         own, self.own = self.own, path
         for node in ast.walk(value):
             if isinstance(node, ast.Name) and node.id in self.of_own:
-                self.refuse(node, f"`{node.id}` belongs to path `{own}`, and this is a function of `{path}`")
+                self.refuse(
+                    node, f"`{node.id}` belongs to path `{own}`, and this is a function of `{path}`"
+                )
         known = self.free(known)
-        self.lines.append(f"{known} = {self.value(value)}")
+        self.say(value, f"{known} = {self.value(value)}")
         self.letters, self.own = outside, own
         self.names[name] = known
 
@@ -174,11 +247,12 @@ class _Translation:
         if not isinstance(value, ast.Tuple) or len(value.elts) != 2:
             self.refuse(last, "a law ends with `return growth, backoff`")
         growth, backoff = map(self.value, value.elts)
-        self.lines += [f"growth = {growth}", f"backoff = {backoff}"]
+        self.say(value.elts[0], f"growth = {growth}")
+        self.say(value.elts[1], f"backoff = {backoff}")
 
     def free(self, name: str) -> str:
         """What the law calls a name: another name where that means something there."""
-        taken = {*WORDS, *self.names.values()}
+        taken = {*WORDS, *self.names.values(), *(self.written - {name})}
         plain = name if name.isidentifier() and not keyword.iskeyword(name) else "value"
         plain = plain.lstrip("_") or "value"
         base, _, letter = plain.rpartition("_")
@@ -245,7 +319,9 @@ class _Translation:
         found = []
         for left, op, right in zip(sides, node.ops, sides[1:], strict=False):
             if isinstance(op, ast.In | ast.NotIn):
-                found.append(("not " if isinstance(op, ast.NotIn) else "") + self.member(left, right))
+                found.append(
+                    ("not " if isinstance(op, ast.NotIn) else "") + self.member(left, right)
+                )
             elif type(op) in OPERATORS:
                 found.append(f"{self.value(left)} {OPERATORS[type(op)]} {self.value(right)}")
             else:
@@ -257,7 +333,9 @@ class _Translation:
         if not (isinstance(path, ast.Name) and path.id in self.letters):
             self.refuse(path, "a path belongs before `in`")
         if not (isinstance(chosen, ast.Name) and chosen.id in self.sets):
-            self.refuse(chosen, "a set such as `largest(paths, key=…)` belongs behind `in`, by its name")
+            self.refuse(
+                chosen, "a set such as `largest(paths, key=…)` belongs behind `in`, by its name"
+            )
         return self.of(self.names[chosen.id], path.id)
 
     def call(self, node: ast.Call) -> str:
@@ -270,12 +348,23 @@ class _Translation:
         match name, node.args:
             case "len", [of]:
                 return self.length(node, of)
-            case ("sum" | "max" | "min" | "any" | "all"), [ast.GeneratorExp() | ast.ListComp() as of]:
+            case (
+                ("sum" | "max" | "min" | "any" | "all"),
+                [ast.GeneratorExp() | ast.ListComp() as of],
+            ):
                 return self.reduction(name, of)
             case _, [ast.Name(id=path)] if name in self.functions and path in self.letters:
                 return self.of(self.names[name], path)
+            case (("abs" | "sqrt" | "exp" | "log"), arguments) if len(arguments) != 1:
+                self.refuse(node, f"`{name}` takes one number here")
             case _ if name in FUNCTIONS:
                 return f"{FUNCTIONS[name]}({', '.join(map(self.value, node.args))})"
+        if name in self.functions:
+            self.refuse(
+                node, f"`{name}` takes a path: write `{name}({self.own})`, or in a sum `{name}(s)`"
+            )
+        if name in ("sum", "any", "all", "len"):
+            self.refuse(node, f"`{name}` runs over paths: write `{name}(… for s in {self.paths})`")
         known = ", ".join([*FUNCTIONS, "sum", "any", "all", "len", *self.functions])
         return self.refuse(node, f"laws have no function `{name}`; they have {known}")
 
@@ -300,10 +389,12 @@ class _Translation:
         path = loop.target.id
         if path in self.letters:
             self.refuse(of, f"`{path}` is a path already: take another name")
+        if len(self.letters) > MOST_NESTED:
+            self.refuse(of, f"reductions are nested more than {MOST_NESTED} deep")
         self.letters[path] = letter = LETTERS[len(self.letters) - 1]
         conditions = [self.value(condition) for condition in loop.ifs]
         condition = " and ".join(conditions)
-        counts = isinstance(of.elt, ast.Constant) and of.elt.value == 1 and conditions
+        counts = isinstance(of.elt, ast.Constant) and of.elt.value == 1
         if name == "count" or (name == "sum" and counts):
             found = f"count_{letter}({condition})" if condition else "n"
         else:
@@ -319,23 +410,32 @@ class _Translation:
 
     def set_of(self, node: ast.expr) -> str | None:
         """The condition of a set, `largest(paths, key=lambda s: …)`; None for what is none."""
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SETS):
+        if not (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SETS
+        ):
             return None
         match node.args, node.keywords:
-            case [ast.Name(id=over)], [ast.keyword(arg="key", value=ast.Lambda() as key)] if over == self.paths:
+            case [ast.Name(id=over)], [ast.keyword(arg="key", value=ast.Lambda() as key)] if (
+                over == self.paths
+            ):
+                if len(key.args.args) != 1 or key.args.vararg or key.args.defaults:
+                    self.refuse(key, "the key is a function of one path, such as `lambda s: s.w`")
                 path = key.args.args[0].arg
                 self.define(f"key of line {node.lineno}", f"key{len(self.lines)}", path, key.body)
                 return f"{SETS[node.func.id]}({self.names.pop(f'key of line {node.lineno}')})"
-            case [ast.Name(id=over)], [ast.keyword(arg="key", value=ast.Name(id=key))] if over == self.paths:
+            case [ast.Name(id=over)], [ast.keyword(arg="key", value=ast.Name(id=key))] if (
+                over == self.paths
+            ):
                 if key in self.functions:
                     return f"{SETS[node.func.id]}({self.names[key]})"
         return self.refuse(node, f"write `{node.func.id}({self.paths}, key=lambda s: s.w)`")
 
     def refuse(self, node: ast.AST, why: str) -> NoReturn:
         """Raises LawError with the place of a node."""
-        file, first, lines = self.place
-        line = getattr(node, "lineno", 1)
-        text = lines[line - 1].rstrip("\n") if line <= len(lines) else ""
-        indent = len(lines[0]) - len(lines[0].lstrip())
-        column = getattr(node, "col_offset", 0) + indent
-        raise LawError(f"{file}:{first + line - 1}: {why}\n    {text}\n    {' ' * column}^")
+        line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+        at = line - self.places.indent
+        source = self.places.source
+        text = source[at - 1].rstrip("\n") if 0 < at <= len(source) else ""
+        column = len(text.encode()[:column].decode(errors="ignore"))  # it counts bytes
+        place = f"{self.places.file}:{self.places.first + at - 1}"
+        raise LawError(f"{place}: {why}\n    {text}\n    {' ' * column}^")

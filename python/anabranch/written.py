@@ -41,17 +41,15 @@ class Law(str):
         """
         path = Path(file)
         if not path.is_file():
-            known = shipped_laws()
-            if str(file) not in known:
-                hint = offer(str(file), known)
-                raise _core.ScenarioError(f"there is no file or shipped law {str(file)!r}{hint}")
-            path = known[str(file)]
-        return cls(_core.controller(str(path))["source"])(**parameters)
+            path = shipped_law(str(file))
+        if path.suffix == ".law":
+            return cls(_core.controller(str(path))["source"])(**parameters)
+        return cls(path.read_text(encoding="utf-8"))(**parameters)
 
     def __call__(self, **parameters: float) -> Law:
         """The same law with other parameters. Raises ScenarioError for a parameter that it does
         not have, or for a value out of range."""
-        given = "".join(f"\nwith {name} = {value!r}" for name, value in parameters.items())
+        given = "".join(f"\nwith {name} = {number(value)}" for name, value in parameters.items())
         return Law(str(self) + given) if given else self
 
     @property
@@ -67,6 +65,23 @@ class Law(str):
     def __repr__(self) -> str:
         """Name and formulas in one line."""
         return f"<Law {self.name}: {_core.controller(str(self))['formula']}>"
+
+
+def number(value: float) -> str:
+    """A number as laws have it, whatever type of Python it is."""
+    value = float(value)
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def shipped_law(name: str) -> Path:
+    """The file of a law that comes with the package as text. Raises ScenarioError that offers what
+    is near.
+    """
+    known = shipped_laws()
+    if name not in known:
+        hint = offer(name, known) or f"; those that ship are {', '.join(known)}"
+        raise _core.ScenarioError(f"there is no file or shipped law {name!r}{hint}")
+    return known[name]
 
 
 def shipped_laws() -> dict[str, Path]:
@@ -90,7 +105,7 @@ def law(**parameters: float | Param) -> Callable[[Callable[..., Any]], Law]:
 
     Raises LawError, with the line of the function, for what the language does not have.
     """
-    from .translation import Param, translated
+    from .translation import LawError, Param, translated
 
     declared = {
         name: one if isinstance(one, Param) else Param(float(one))
@@ -98,7 +113,11 @@ def law(**parameters: float | Param) -> Callable[[Callable[..., Any]], Law]:
     }
 
     def made(function: Callable[..., Any]) -> Law:
-        return Law(translated(function, declared))
+        text, places = translated(function, declared)
+        try:
+            return Law(text)
+        except _core.ScenarioError as wrong:
+            raise LawError(places.of(str(wrong))) from None
 
     return made
 

@@ -155,7 +155,12 @@ fn changes(
         all = scenario::with_controller(text, name, spec.source()).map_err(wrong)?;
     }
     for change in overrides {
-        all.push(change.parse().map_err(wrong)?);
+        let mut change: Override = change.parse().map_err(wrong)?;
+        let law = change.value.trim_matches(['"', '\'']).to_owned();
+        if change.key.ends_with("controller") && control::law_file(&law).is_some() {
+            change.value = scenario::quoted(names::parsed(&law)?.source());
+        }
+        all.push(change);
     }
     Ok(all)
 }

@@ -157,8 +157,8 @@ pub trait CongestionController {
         Needs::NONE
     }
 
-    /// When it wants to be woken; never unless it says so. Asked after every event of the connection
-    /// if [`Needs::siblings`].
+    /// When it wants to be woken; never unless it says so. Asked after every event of the
+    /// connection if [`Needs::siblings`].
     fn timer(&self) -> Time {
         Time::NEVER
     }

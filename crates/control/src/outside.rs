@@ -2,8 +2,8 @@
 
 use crate::tfrc::Feedback;
 use crate::{
-    Acked, Cause, CongestionController, Decoding, Delivered, Needs, See, SegmentRate, Settings, Span,
-    Time, Verdicts, Window,
+    Acked, Cause, CongestionController, Decoding, Delivered, Needs, See, SegmentRate, Settings,
+    Span, Time, Verdicts, Window,
 };
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -13,7 +13,9 @@ use core::fmt::{self, Debug};
 /// What makes the controllers of connections; a plan has it in the place of a name.
 ///
 /// ```
-/// use control::{AnyController, Acked, Cause, CongestionController, ControllerSpec, Outside, Settings, Window};
+/// use control::{
+///     Acked, AnyController, Cause, CongestionController, ControllerSpec, Outside, Settings, Window,
+/// };
 /// use std::sync::Arc;
 ///
 /// #[derive(Debug)]
@@ -53,8 +55,8 @@ pub trait Outside: Debug + Send + Sync {
         Needs::NONE
     }
 
-    /// The controller of a connection with `paths` paths. All are members, and none has a round-trip
-    /// sample yet.
+    /// The controller of a connection with `paths` paths. All are members, and none has a
+    /// round-trip sample yet.
     fn control(&self, settings: Settings, paths: usize) -> Box<dyn CongestionController + Send>;
 }
 

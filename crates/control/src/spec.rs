@@ -105,7 +105,7 @@ impl ControllerSpec {
     pub fn formula(&self) -> String {
         match self.described() {
             Some(described) => described.formula.into(),
-            None => self.written().map(|law| law.formula()).unwrap_or_default(),
+            None => self.written().map_or(String::new(), |law| law.formula().into()),
         }
     }
 

@@ -1,7 +1,7 @@
 //! A law that is written as text: see `formula`.
 //!
-//! A growth that is not finite counts as none, and such a window after a loss as half of the window.
-//! Only laws whose notes grow without bound come to that.
+//! A growth that is not finite counts as none, and such a window after a loss as half of the
+//! window. Only laws whose notes grow without bound come to that.
 
 use crate::law::PathView;
 use crate::{Acked, Law, See, Span};

@@ -56,6 +56,9 @@ impl Place {
 /// The deepest nesting of reductions.
 const DEEPEST: Index = 3;
 
+/// Most expressions one inside the other, through definitions too.
+const DEEPEST_OF_ALL: usize = 600;
+
 /// A window or an expression within this part of the largest counts as largest.
 const TIE: f64 = 1e-6;
 
@@ -90,6 +93,8 @@ pub(crate) struct Builder<'a> {
     pub(crate) places: Vec<Range<usize>>,
     /// Definitions for a path and a place; `None` while one is being built.
     built: BTreeMap<(usize, Index, Place), Option<NodeId>>,
+    /// Expressions inside which the one that is being built stands.
+    depth: usize,
 }
 
 type Built = Result<NodeId, Mistake>;
@@ -102,6 +107,7 @@ impl<'a> Builder<'a> {
             graph: Graph::default(),
             places: Vec::new(),
             built: BTreeMap::new(),
+            depth: 0,
         }
     }
 
@@ -138,6 +144,7 @@ impl<'a> Builder<'a> {
             Node::Number(value) => Some(value),
             _ => None,
         };
+        // What is not finite stays as it is written: `range::check` says what is wrong with it.
         let known = match node {
             Node::One(One::Not, _) => None,
             Node::One(one, a) => value(a).map(|a| constant::one(one, a)),
@@ -147,7 +154,7 @@ impl<'a> Builder<'a> {
             Node::Whole(a, n) => value(a).map(|a| constant::whole(a, n)),
             _ => None,
         };
-        known.map_or(node, Node::Number)
+        known.filter(|value| value.is_finite()).map_or(node, Node::Number)
     }
 
     fn numeric(&mut self, e: &Expression, scope: &Scope, place: Place) -> Built {
@@ -172,7 +179,19 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// The node of an expression. Definitions upon definitions go deep, and the stack has an end.
     fn any(&mut self, e: &Expression, scope: &Scope, place: Place) -> Built {
+        self.depth += 1;
+        if self.depth > DEEPEST_OF_ALL {
+            let message = "definitions upon definitions are nested too deep here";
+            return Err(Mistake::new(message, e.span.clone()));
+        }
+        let built = self.of_kind(e, scope, place);
+        self.depth -= 1;
+        built
+    }
+
+    fn of_kind(&mut self, e: &Expression, scope: &Scope, place: Place) -> Built {
         match &e.kind {
             Kind::Number(value) => self.add(Node::Number(*value), &e.span),
             Kind::Name => self.name(&e.span, scope, place),

@@ -124,6 +124,9 @@ impl Declared {
         if SYMBOLS.contains(&text.as_str()) && span.start < self.own {
             return wrong(format!("`{text}` means something already: choose another name"));
         }
+        if prelude::NOTES.contains(&text.as_str()) && span.start < self.own {
+            return wrong(format!("`{text}` belongs to the symbols `l` and `rtt_min`"));
+        }
         if KEYWORDS.contains(&text.as_str()) || prelude::FUNCTIONS.contains(&text.as_str()) {
             return wrong(format!("`{text}` is a word of the language: choose another name"));
         }

@@ -59,6 +59,7 @@ pub struct TextLaw {
     name: String,
     summary: String,
     source: String,
+    formula: String,
     parameters: Vec<Parameter>,
     notes: Vec<Note>,
     slow_start: Option<String>,
@@ -136,6 +137,7 @@ impl TextLaw {
             name: declared.name.clone().unwrap_or_else(|| "law".into()),
             summary: declared.summary.clone(),
             source: declared.source.clone(),
+            formula: formula(full, &declared),
             parameters: declared.parameters.iter().map(Parameter::of).collect(),
             slow_start: declared.slow_start.as_ref().map(|setting| setting.text.clone()),
             kernel: declared.kernel,
@@ -207,17 +209,8 @@ impl TextLaw {
     }
 
     /// The formulas as the text has them, for tables.
-    pub fn formula(&self) -> String {
-        let line = |name: &str| {
-            let lines = self.text.lines().flat_map(|line| line.split(';'));
-            let mut own = lines.filter_map(|line| {
-                let (left, right) = line.split_once('=')?;
-                let right = right.split('#').next().unwrap_or_default();
-                (left.trim() == name).then(|| right.trim().to_owned())
-            });
-            own.next().unwrap_or_default()
-        };
-        format!("growth {}, backoff {}", line(GROWTH), line(BACKOFF))
+    pub fn formula(&self) -> &str {
+        &self.formula
     }
 
     /// Whether a path is not simply a TCP: the shell is one where this does not hold.
@@ -364,6 +357,18 @@ fn required(
         return Err(Mistake::new(message, definition.value.span.clone()));
     }
     Ok(node)
+}
+
+/// Growth and backoff as the text has them, on one line.
+fn formula(text: &str, declared: &Declared) -> String {
+    let of = |name: &str| {
+        let own = declared.definitions.iter().find(|one| one.name.text == name);
+        let words = own.map(|one| &text[one.value.span.clone()]).unwrap_or_default();
+        let lines = words.lines().map(|line| line.split('#').next().unwrap_or_default());
+        let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
+        words.join(" ")
+    };
+    format!("growth {}, backoff {}", of(GROWTH), of(BACKOFF))
 }
 
 /// The number of a definition of parameters alone.

@@ -7,6 +7,9 @@ pub(crate) const FUNCTIONS: [&str; 8] =
 /// Names of reductions.
 pub(crate) const REDUCTIONS: [&str; 6] = ["sum", "max", "min", "count", "any", "all"];
 
+/// The notes of these symbols.
+pub(crate) const NOTES: [&str; 3] = ["since_loss", "between_losses", "least_rtt"];
+
 /// Symbols with a memory of their own: their notes and updates join a law that uses them.
 pub(crate) const REMEMBERED: [(&str, &str); 2] = [("l", LOSS_INTERVAL), ("rtt_min", LEAST_RTT)];
 

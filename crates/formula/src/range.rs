@@ -80,7 +80,7 @@ pub(crate) fn check(
 ) -> Result<(), Mistake> {
     let ranges = ranges(graph, notes);
     let of = |id: NodeId| ranges[id.place()];
-    for (node, place) in graph.nodes().iter().zip(places) {
+    for (id, (node, place)) in graph.nodes().iter().zip(places).enumerate() {
         let (what, range) = match *node {
             Node::Two(Two::Over, _, b) if of(b).least <= 0.0 && of(b).most >= 0.0 => {
                 ("the divisor may be zero", of(b))
@@ -94,14 +94,25 @@ pub(crate) fn check(
             Node::Two(Two::Power, a, _) if of(a).least <= 0.0 => {
                 ("the power may be of a number that is not above zero", of(a))
             }
+            _ if is_unbounded(graph, *node, &ranges, id) => {
+                let message = "the number may be infinite: bound what it is made of";
+                return Err(Mistake::new(message, place.clone()));
+            }
             _ => continue,
         };
         let (least, most) = (range.least, range.most);
         let help = "as far as the domain tells; bound it, as in `max(…, 1)`";
-        let message = format!("{what}: it lies from {least:.6} to {most:.6} {help}");
+        let message = format!("{what}: it lies from {least} to {most} {help}");
         return Err(Mistake::new(message, place.clone()));
     }
     Ok(())
+}
+
+/// Whether a node may be infinite though its parts are not.
+fn is_unbounded(graph: &Graph, node: Node, ranges: &[Range], id: usize) -> bool {
+    let finite = |range: &Range| range.least.is_finite() && range.most.is_finite();
+    let mut parts = graph.parts(node).peekable();
+    parts.peek().is_some() && parts.all(|part| finite(&ranges[part.place()])) && !finite(&ranges[id])
 }
 
 /// The range of every node; conditions are 0 or 1.

@@ -12,8 +12,8 @@
 //! with NAME = VALUE
 //! ```
 //!
-//! A line that begins with a blank continues the one before it. `;` ends a statement as a line does.
-//! `#` begins a comment.
+//! A line that is indented further than the first one continues the one before it. `;` ends a statement as a line
+//! does. `#` begins a comment.
 
 use crate::error::Mistake;
 use crate::expression::{Expression, expression};
@@ -122,16 +122,20 @@ pub(crate) fn statements(text: &str) -> Result<Vec<Statement>, Mistake> {
 /// Ranges of the lines, each with those that continue it; lines of comments alone are left out.
 fn lines(text: &str) -> Vec<Range<usize>> {
     let mut all: Vec<Range<usize>> = Vec::new();
-    let mut start = 0;
+    let (mut start, mut first) = (0, 0);
     for line in text.split_inclusive('\n') {
         let range = start..start + line.len();
         start = range.end;
         if line.trim().is_empty() || line.trim_start().starts_with('#') {
             continue;
         }
+        let indent = line.len() - line.trim_start().len();
         match all.last_mut() {
-            Some(last) if line.starts_with([' ', '\t']) => last.end = range.end,
-            _ => all.push(range),
+            Some(last) if indent > first => last.end = range.end,
+            _ => {
+                first = if all.is_empty() { indent } else { first.min(indent) };
+                all.push(range);
+            }
         }
     }
     all

@@ -21,8 +21,8 @@ impl Program {
     }
 }
 
-/// What the C of a law is compiled with: the name of each file in the folder of sources, and what is
-/// in it.
+/// What the C of a law is compiled with: the name of each file in the folder of sources, and what
+/// is in it.
 pub static SOURCE_FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/sources.rs"));
 
 /// What names in the kernel of controllers that were compiled from text begin with.

@@ -1,5 +1,5 @@
-//! Laws in C that are generated from text: beside the same arithmetic in Rust, beside the law itself,
-//! and beside the laws that are written by hand.
+//! Laws in C that are generated from text: beside the same arithmetic in Rust, beside the law
+//! itself, and beside the laws that are written by hand.
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use formula::TextLaw;

@@ -100,6 +100,11 @@ fn embed(
     Ok(true)
 }
 
+/// A text as a TOML string without a line break.
+pub fn quoted(text: &str) -> String {
+    on_one_line(text).to_string()
+}
+
 /// A string without a line break in the file, so that errors behind it have the lines that they
 /// had.
 pub(crate) fn on_one_line(text: &str) -> toml_edit::Value {

@@ -42,7 +42,7 @@ mod trace;
 
 pub use area::PlanArea;
 pub use error::Error;
-pub use files::with_files;
+pub use files::{quoted, with_files};
 pub use flow::Class;
 pub use link::{Attachment, PlanLink};
 pub use media::{MediumExample, described_media, medium_examples};

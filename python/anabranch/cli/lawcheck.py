@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as text
+import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from ..files import atomic_write
 from ..records import plain
 from ..scenario import load
 from ..theory.properties import Checked, checked
-from ..written import Law, shipped_laws
+from ..written import Law, shipped_law, shipped_laws
 from .terminal import console, named, table
 
 NETWORKS = {
@@ -40,10 +41,9 @@ class Rest:
 
 def given(law: str) -> Law:
     """The law of a file with parameters, or one that ships. Raises ScenarioError."""
-    name, _, parameters = law.partition(":")
-    known = shipped_laws()
-    if name in known and not Path(name).is_file():
-        law = f"{known[name]}{':' * bool(parameters)}{parameters}"
+    match = re.fullmatch(r"(kernel:)?([\w-]+)([:+].*)?", law)
+    if match and not Path(law).is_file():
+        law = f"{match[1] or ''}{shipped_law(match[2])}{match[3] or ''}"
     source = _core.controller(law)
     if not source["written"]:
         raise _core.ScenarioError(
@@ -79,7 +79,11 @@ def check_command(law: str, json: Path | None) -> None:
 
 def _plain(one: Checked) -> dict[str, Any]:
     """A property as plain data."""
-    content: dict[str, Any] = {"property": one.name, "meaning": one.meaning, "holds": not one.broken}
+    content: dict[str, Any] = {
+        "property": one.name,
+        "meaning": one.meaning,
+        "holds": not one.broken,
+    }
     if one.broken:
         state = one.broken.state
         content["example"] = {
@@ -127,7 +131,9 @@ def show(law: Law, properties: list[Checked], rests: list[Rest], kernel: str) ->
             [name, f"{value:g}", f"{default:g}", where, named(meaning)]
             for name, value, default, where, meaning in about["parameters"]
         ]
-        out.print(table("Parameters", ["name", "value", "default", "range", "meaning"], rows, left=5))
+        out.print(
+            table("Parameters", ["name", "value", "default", "range", "meaning"], rows, left=5)
+        )
     rows = []
     for one in properties:
         if one.broken is None:
@@ -135,11 +141,15 @@ def show(law: Law, properties: list[Checked], rests: list[Rest], kernel: str) ->
         else:
             word = "[red]broken[/]" if one.broken.grave else "[yellow]not so[/]"
             rows.append([one.name, word, named(f"{one.broken.what}, at {one.broken.state}")])
-    out.print(table("Properties", ["property", "", "meaning, or the smallest example"], rows, left=3))
+    out.print(
+        table("Properties", ["property", "", "meaning, or the smallest example"], rows, left=3)
+    )
     rows = []
     for place in rests:
         rates = ", ".join(f"{name} {rate:.3f}" for name, rate in place.rates_mbps.items())
-        rows.append([place.network, rates or "–", place.verdict, place.why or NETWORKS[place.network]])
+        rows.append(
+            [place.network, rates or "–", place.verdict, place.why or NETWORKS[place.network]]
+        )
     heads = ["network", "Mb/s per user", "fixed point", ""]
     out.print(table("Fixed points, with queueing round trips", heads, rows, left=4))
     out.print(f"kernel: {kernel}", markup=False, highlight=False)
@@ -149,7 +159,7 @@ def show(law: Law, properties: list[Checked], rests: list[Rest], kernel: str) ->
 
 def show_command(law: str) -> None:
     """Prints the text of a law."""
-    print(given(law), end="")
+    print(str(given(law)).rstrip("\n"))
 
 
 def list_command() -> None:
@@ -159,7 +169,9 @@ def list_command() -> None:
         about = _core.law(file.read_text(encoding="utf-8"))
         parameters = ", ".join(f"{own[0]} {own[3]}" for own in about["parameters"])
         rows.append([name, about["summary"], parameters, about["source"]])
-    console().print(table("Laws as text", ["name", "what it is", "parameters", "source"], rows, left=4))
+    console().print(
+        table("Laws as text", ["name", "what it is", "parameters", "source"], rows, left=4)
+    )
 
 
 def c_command(law: str) -> None:

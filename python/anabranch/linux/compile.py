@@ -16,7 +16,10 @@ CLANG_MISSING = (
     "help: install it (`apt install clang`), or set CLANG to its path"
 )
 
-FLAGS = ("-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror")
+FLAGS = (
+    *("-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror"),
+    "-Wno-tautological-compare",  # a law may compare a number with itself
+)
 """As crates/kernel/build.rs compiles the controllers that ship."""
 
 GLUE = '/* SPDX-License-Identifier: GPL-2.0-only */\n#include "law.h"\n#include "shell.h"\n\nAB_CONTROLLER("law");\n'
@@ -38,7 +41,12 @@ def compiled(law: str) -> bytes:
     header = _core.law_c(law, name)["c"]
     with tempfile.TemporaryDirectory(prefix="anabranch-") as place:
         folder = Path(place)
-        sources = {**dict(_core.kernel_source_files()), "law.h": header, name: law, "law.bpf.c": GLUE}
+        sources = {
+            **dict(_core.kernel_source_files()),
+            "law.h": header,
+            name: law,
+            "law.bpf.c": GLUE,
+        }
         for file, text in sources.items():
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             (folder / file).write_text(text, encoding="utf-8")
@@ -62,7 +70,9 @@ def in_terms_of(law: str, said: str) -> str:
     """
     name = re.escape(file_name(law))
     lines = said.splitlines()
-    places = [(k, m) for k, line in enumerate(lines) if (m := re.search(rf"; (.*) @ {name}:(\d+)", line))]
+    places = [
+        (k, m) for k, line in enumerate(lines) if (m := re.search(rf"; (.*) @ {name}:(\d+)", line))
+    ]
     if "combined stack size" in said:
         return (
             "the verifier refuses the law: it keeps too many numbers at a time, and the kernel has 512 "
@@ -71,7 +81,9 @@ def in_terms_of(law: str, said: str) -> str:
     if not places:
         return said
     last, match = places[-1]
-    reasons = [line for line in lines[last + 1 :] if line and not re.match(r"\d+: |processed |from ", line)]
+    reasons = [
+        line for line in lines[last + 1 :] if line and not re.match(r"\d+: |processed |from ", line)
+    ]
     reason = reasons[0] if reasons else lines[-1]
     text = str(law).splitlines()[int(match[2]) - 1].strip()
     return f"the verifier refuses line {match[2]} of the law, `{text}`: {reason}"

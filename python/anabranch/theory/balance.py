@@ -149,7 +149,8 @@ class Law:
         by_drift, by_lost = found
         drift, loss_term = self._drift(w, rtt, p), self.loss_term(w, rtt, p)
         # -D/h with h² = D² + T² has the derivative T (D T' - T D') / h³
-        weight = loss_term / np.hypot(drift, loss_term) ** 3
+        size = np.maximum(np.hypot(drift, loss_term), 1e-100)  # its cube is not zero
+        weight = loss_term / size**3
         slopes = (drift[:, None] * by_lost - loss_term[:, None] * by_drift) * weight[:, None]
         slopes[:, self.unknowns :] = 0.0
         return np.asarray(slopes)

@@ -81,8 +81,11 @@ def states(least: int, most: int) -> Iterator[State]:
     for n in range(least, most + 1):
         values = itertools.product(WINDOWS, repeat=n)
         for windows in sorted(values, key=lambda w: (sum(w), w))[:200]:
-            for rtts, losses in ((RTTS_S[:1] * n, LOSSES[:1] * n), (RTTS_S, LOSSES[:1] * n),
-                                 (RTTS_S[:1] * n, LOSSES)):
+            for rtts, losses in (
+                (RTTS_S[:1] * n, LOSSES[:1] * n),
+                (RTTS_S, LOSSES[:1] * n),
+                (RTTS_S[:1] * n, LOSSES),
+            ):
                 yield State(np.array(windows), np.resize(rtts, n), np.resize(losses, n))
     random = np.random.default_rng(1)
     for _ in range(RANDOM_STATES):
@@ -123,7 +126,9 @@ def order_is_nothing(controller: str, state: State) -> str | None:
         here, there = of(controller, state), of(controller, turned)[order]
         if differ(here, there):
             path = int(np.argmax(np.abs(here - there)))
-            return f"{name} of path {path} is {here[path]:.9g}, and {there[path]:.9g} in another order"
+            return (
+                f"{name} of path {path} is {here[path]:.9g}, and {there[path]:.9g} in another order"
+            )
     return None
 
 
@@ -178,14 +183,43 @@ def differ(a: Floats, b: Floats) -> bool:
 Property = tuple[str, str, Callable[[str, State], str | None], tuple[int, int], bool]
 
 PROPERTIES: tuple[Property, ...] = (
-    ("one path is TCP", "on one path the formulas are those of NewReno", one_path_is_tcp, (1, 1), True),
-    ("no more than TCP", "no path grows faster than a TCP in its place", no_more_than_tcp, (1, MOST_PATHS), False),
-    ("order is nothing", "the order of paths does not matter", order_is_nothing, (2, MOST_PATHS), True),
-    ("scale-free in time", "slowing all round trips alike changes nothing", time_is_no_matter, (1, MOST_PATHS), True),
+    (
+        "one path is TCP",
+        "on one path the formulas are those of NewReno",
+        one_path_is_tcp,
+        (1, 1),
+        True,
+    ),
+    (
+        "no more than TCP",
+        "no path grows faster than a TCP in its place",
+        no_more_than_tcp,
+        (1, MOST_PATHS),
+        False,
+    ),
+    (
+        "order is nothing",
+        "the order of paths does not matter",
+        order_is_nothing,
+        (2, MOST_PATHS),
+        True,
+    ),
+    (
+        "scale-free in time",
+        "slowing all round trips alike changes nothing",
+        time_is_no_matter,
+        (1, MOST_PATHS),
+        True,
+    ),
     ("somebody grows", "not all paths shrink at an ACK", somebody_grows, (1, MOST_PATHS), True),
     ("losses reduce", "a loss makes the window smaller", losses_reduce, (1, MOST_PATHS), True),
-    ("windows stay finite", "no number is infinite, and no window grows twice as fast as in slow start",
-     windows_stay_finite, (1, MOST_PATHS), True),
+    (
+        "windows stay finite",
+        "no number is infinite, and no window grows twice as fast as in slow start",
+        windows_stay_finite,
+        (1, MOST_PATHS),
+        True,
+    ),
 )
 """Name, meaning, what finds a breach, how many paths, and whether no shipped law breaks it."""
 

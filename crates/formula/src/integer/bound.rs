@@ -1,9 +1,9 @@
 //! How far the kernel's arithmetic may be from the law.
 //!
 //! Errors are counted in `u = 2^-31`, which an operation takes less than of its result away. They
-//! are relative to a *magnitude*: that of a sum or difference is the sum of those of its terms, that
-//! of a product or quotient the product, and so on. Where nothing is subtracted, the magnitude is the
-//! number itself. An error of `[low, high]` says that the result lies at most `low u` times the
+//! are relative to a *magnitude*: that of a sum or difference is the sum of those of its terms,
+//! that of a product or quotient the product, and so on. Where nothing is subtracted, the magnitude
+//! is the number itself. An error of `[low, high]` says that the result lies at most `low u` times the
 //! magnitude below the true number and at most `high u` times above. Products of errors are below
 //! `u` together, which [`Error::bound`] adds; that does not hold where a divisor or a radicand is
 //! what is left of numbers 10^5 times as large, which [`Weighed`] tells apart as it does ties.
@@ -130,10 +130,15 @@ pub struct Weighed {
     pub magnitude: f64,
     /// Whether an operand of a comparison was so near to the other one that truncation may decide.
     pub near: bool,
+    /// Whether the kernel has the very number: a whole one that came of whole ones, or zero.
+    pub exact: bool,
 }
 
 /// Numbers within this part of each other may be compared otherwise by the kernel.
 const NEAR: f64 = 1e-7;
+
+/// Whole numbers up to this have no more than 32 bits.
+const MOST_EXACT: f64 = 4_294_967_296.0;
 
 /// Numbers that are smaller than their magnitude by this factor are mostly error.
 const CANCELLED: f64 = 1e5;
@@ -145,14 +150,15 @@ impl Weighed {
     }
 
     /// Whether the magnitude is that of the number, but for rounding.
-    fn exact(self) -> bool {
+    fn is_clean(self) -> bool {
         self.magnitude <= self.value.abs() * (1.0 + 1e-9)
     }
 }
 
 impl Number for Weighed {
     fn real(value: f64) -> Self {
-        Weighed { value, magnitude: value.abs(), near: false }
+        let exact = constant(value) == Error::NONE;
+        Weighed { value, magnitude: value.abs(), near: false, exact }
     }
 
     fn holds(self) -> bool {
@@ -167,7 +173,8 @@ impl Number for Weighed {
             _ => value.abs(),
         };
         let near = a.near || op == One::Root && a.cancelled();
-        Weighed { value, magnitude, near }
+        let exact = a.exact && matches!(op, One::Negative | One::Magnitude | One::Not);
+        Weighed { value, magnitude, near, exact }
     }
 
     fn two(op: Two, a: Self, b: Self) -> Self {
@@ -176,7 +183,7 @@ impl Number for Weighed {
             Two::Plus | Two::Minus => a.magnitude + b.magnitude,
             Two::Times => a.magnitude * b.magnitude,
             Two::Over => a.magnitude * b.magnitude / (b.value * b.value),
-            _ if a.exact() && b.exact() || a.value.is_infinite() || b.value.is_infinite() => {
+            _ if a.is_clean() && b.is_clean() || a.value.is_infinite() || b.value.is_infinite() => {
                 if value == a.value {
                     a.magnitude
                 } else {
@@ -186,15 +193,19 @@ impl Number for Weighed {
             _ => a.magnitude.max(b.magnitude),
         };
         let near = a.near || b.near || op == Two::Over && b.cancelled();
-        Weighed { value, magnitude, near }
+        let small = value.abs() <= MOST_EXACT && libm::trunc(value) == value;
+        let whole = small && matches!(op, Two::Plus | Two::Minus | Two::Times);
+        let chosen = matches!(op, Two::Least | Two::Most);
+        let exact = a.exact && b.exact && (whole || chosen) || value == 0.0 && magnitude == 0.0;
+        Weighed { value, magnitude, near, exact }
     }
 
     fn compare(op: Two, a: Self, b: Self) -> Self {
         let value = f64::compare(op, a.value, b.value);
         // Equal numbers may come out different if they were computed in different ways.
         let apart = (a.value - b.value).abs() > NEAR * (a.magnitude + b.magnitude);
-        let near = a.near || b.near || !(apart || a == b);
-        Weighed { value, magnitude: value, near }
+        let near = a.near || b.near || !(apart || a.exact && b.exact);
+        Weighed { value, magnitude: value, near, exact: true }
     }
 
     fn choose(c: Self, a: Self, b: Self) -> Self {

@@ -17,8 +17,8 @@ use crate::range::{Range, ranges};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What a law in whole numbers sees of a path: `struct ab_view` of `bpf/include/intf.h`. A round trip
-/// of zero marks a place without a path.
+/// What a law in whole numbers sees of a path: `struct ab_view` of `bpf/include/intf.h`. A round
+/// trip of zero marks a place without a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct View {
     /// Window in segments.
@@ -70,7 +70,7 @@ impl TextLaw {
         let program = |root: NodeId| (root, Program::new(&graph, &[root]));
         Ok(IntegerLaw {
             name: self.name().into(),
-            formula: self.formula(),
+            formula: self.formula().into(),
             min_ssthresh: self.min_ssthresh(),
             growth: program(roots[0]),
             backoff: program(roots[1]),
@@ -131,8 +131,8 @@ impl FromWhole for Weighed {
 }
 
 impl IntegerLaw {
-    /// What one acknowledged segment adds to the window of `me`, in 2^-32 segments: what the C gives,
-    /// bit by bit.
+    /// What one acknowledged segment adds to the window of `me`, in 2^-32 segments: what the C
+    /// gives, bit by bit.
     pub fn growth(&self, me: usize, views: &[View]) -> i64 {
         let growth: Truncated = self.growth.1.value(me, &Whole { views, law: self });
         growth.fixed()

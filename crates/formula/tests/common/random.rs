@@ -1,10 +1,10 @@
 //! Random laws: texts that are right, with every function and every kind of expression.
 
 /// Draws a number below another one.
-pub type Draw<'a> = &'a mut dyn FnMut(usize) -> usize;
+pub(crate) type Draw<'a> = &'a mut dyn FnMut(usize) -> usize;
 
 /// The text of a law.
-pub fn law(draw: Draw<'_>) -> String {
+pub(crate) fn law(draw: Draw<'_>) -> String {
     let depth = 1 + draw(4);
     let quality = number(draw, 1, &[]).replace("(q)", "(l)"); // it is not defined by itself
     let growth = number(draw, depth, &[]);
