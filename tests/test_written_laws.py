@@ -159,7 +159,7 @@ def test_with_lines_set_parameters_wherever_they_stand_and_the_last_one_counts()
         (f"{RENO}min_ssthresh = 0.5", "is 0.5; it is 1 segment at least", "0.5", 3),
         ("growth = w > 2\nbackoff = w/2", "`growth` is a condition", "w > 2", 1),
         ("growth = if w then 1 else 2\nbackoff = w/2", "a condition such as", "w", 1),
-        ("growth = (w > 2)*3\nbackoff = w/2", "and a number belongs here", "w > 2", 1),
+        ("growth = (w > 2)*3\nbackoff = w/2", "and a number belongs here", "(w > 2)", 1),
         ("growth = 1 = w\nbackoff = w/2", "`=` compares nothing: write `==`", "=", 1),
         ("growth = 1 < w < 2\nbackoff = w/2", "comparisons do not chain", "<", 1),
         ("growth = min(w)/w\nbackoff = w/2", "over all paths it is `min_s`", "min(w)", 1),
@@ -199,7 +199,6 @@ def test_what_may_be_no_number_somewhere_is_refused_and_a_bound_mends_it(
     ab.Law(f"a = 1\ngrowth = a/w + {bounded}\nbackoff = w/2")
 
 
-@pytest.mark.xfail(strict=True, reason="operations of numbers alone are done before the check")
 @pytest.mark.parametrize("formula", ["1/0", "sqrt(-1)", "ln(0)", "(-2)^0.5", "1/none", "0/0"])
 def test_what_is_no_number_anywhere_is_refused_too(formula: str) -> None:
     why, marked, line = refusal(f"param none = 0\ngrowth = 1/w + {formula}\nbackoff = w/2")
@@ -225,10 +224,10 @@ def test_a_definition_by_itself_is_refused(definitions: list[str], marked: str) 
     [
         (f"growth = {' + '.join(['1'] * 10**6)}\nbackoff = w/2", "a law has 65536 at most"),
         (f"growth = {'(' * 10**6}w{')' * 10**6}\nbackoff = w/2", "a law has 65536 at most"),
-        (f"growth = {'+'.join(['w'] * 30_000)}\nbackoff = w/2", "more than 1000 words and signs"),
-        (f"growth = {'(' * 400}w{')' * 400}\nbackoff = w/2", "nested more than 64 levels deep"),
+        (f"growth = {'+'.join(['w'] * 30_000)}\nbackoff = w/2", "more than 500 words and signs"),
+        (f"growth = {'(' * 200}w{')' * 200}\nbackoff = w/2", "nested more than 64 levels deep"),
         (f"growth = {'-' * 400}w\nbackoff = w/2", "nested more than 64 levels deep"),
-        (f"growth = w{'^2' * 400}\nbackoff = w/2", "nested more than 64 levels deep"),
+        (f"growth = w{'^2' * 200}\nbackoff = w/2", "nested more than 64 levels deep"),
         (
             "".join(f"a{k} = {'+'.join(f'w*{i}.{k}' for i in range(99))}\n" for k in range(40))
             + RENO,
@@ -262,7 +261,6 @@ def test_a_law_that_is_too_large_is_refused_at_once(text: str, said: str) -> Non
     assert said in why
 
 
-@pytest.mark.xfail(strict=True, reason="definitions in a row are built on the stack, which ends")
 def test_long_definitions_in_a_long_row_are_refused_and_end_no_process() -> None:
     code = (
         "import anabranch as ab\n"
@@ -292,7 +290,6 @@ def test_a_parameter_that_is_given_wrongly_is_said_like_a_with_line() -> None:
         gentle(beta=float("nan"))
 
 
-@pytest.mark.xfail(strict=True, reason="their repr comes into the text: np.float64(0.3)")
 def test_a_parameter_may_come_from_an_array() -> None:
     names = [ab.Law(GENTLE)(beta=beta).name for beta in np.array([0.25, 0.75])]
     assert names == ["gentle:beta=0.25", "gentle:beta=0.75"]
@@ -475,7 +472,6 @@ def test_exact_slopes_of_a_text_are_those_that_differences_of_the_shipped_law_te
         assert np.abs(expected).max() > 1e-3
 
 
-@pytest.mark.xfail(strict=True, reason="the third power of a small drift is zero, and divides")
 def test_slopes_are_numbers_however_large_windows_are() -> None:
     law = balance.Law(ab.Law("growth = 1/w_tot\nbackoff = w"), 2)
     place = np.log([1.0, 1.0, 0.01, 0.01, 0.1, 0.1])
@@ -512,7 +508,6 @@ def test_a_saved_result_keeps_the_law_in_its_plan(result: ab.Result, tmp_path: P
     assert again.to_xarray().attrs["controller"] == "gentle:beta=0.3"
 
 
-@pytest.mark.xfail(strict=True, reason="provenance has the file and not the law")
 def test_a_saved_result_is_whole_without_the_file_of_its_law(tmp_path: Path) -> None:
     file = tmp_path / "my.law"
     file.write_text(GENTLE)

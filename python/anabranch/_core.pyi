@@ -237,8 +237,8 @@ def law_c(text: str, file: str | None = None) -> LawInC:
     """
 
 def slopes(
-    controller: str, windows: Vector, rtts_s: Vector, losses: Vector
-) -> tuple[Vector, Vector, Vector, Vector] | None:
+    controller: str, windows: NDArray[float64], rtts_s: NDArray[float64], losses: NDArray[float64]
+) -> tuple[NDArray[float64], NDArray[float64], NDArray[float64], NDArray[float64]] | None:
     """Growth (n,) and backoff (n,) of a law that is written as text, in segments, and their exact
     derivatives (n, 3n) by windows, round trips and losses; None of any other controller.
 

@@ -100,8 +100,6 @@ class Environment(gymnasium.Env[np.ndarray, np.ndarray]):
     rate that all others lack, beside the same seed under `beside`, is taken away.
     """
 
-    metadata: dict[str, Any] = {"render_modes": []}
-
     def __init__(
         self,
         scenario: str | Scenario = "khalili/two-equal-paths",
@@ -131,8 +129,9 @@ class Environment(gymnasium.Env[np.ndarray, np.ndarray]):
         self.observation_space = gymnasium.spaces.Box(0.0, most, shape, np.float32)
         self.action_space = gymnasium.spaces.Box(SMALLEST, LARGEST, shape[:1], np.float32)
         self._references: dict[int, Result] = {}
+        self.metadata = {"render_modes": []}
         self._thread: threading.Thread | None = None
-        self._begun = False
+        self._begun = self._claimed = False
 
     def claim(self) -> bool:
         """Whether the connection that asks is the agent's: the first one is."""
@@ -255,6 +254,7 @@ class Vector(SyncVectorEnv):
         for env, action, over in zip(
             self.envs, iterate(self.action_space, actions), ended, strict=True
         ):
-            if not over:
-                env.unwrapped.begin(np.asarray(action))
+            own = env.unwrapped
+            if not over and isinstance(own, Environment):
+                own.begin(np.asarray(action))
         return super().step(actions)

@@ -11,7 +11,7 @@ import json
 import platform
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -277,8 +277,11 @@ class Result(Composed):
         """
         about = {"title": self.plan.title, "scenario": self.plan.name, "world": self.world}
         controller = self.provenance.get("controller")
-        with suppress(ScenarioError):  # a file that is gone, or a class: as it was given
-            controller = label(controller) if controller else controller
+        if controller:
+            try:
+                controller = label(controller)
+            except ScenarioError:  # the file is gone: the plan has what it was
+                controller = next((c.controller for c in self.plan.classes if c.law), controller)
         return dataset(
             self.plan, self.runs, about | ({"controller": controller} if controller else {})
         )

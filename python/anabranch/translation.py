@@ -82,10 +82,11 @@ class Places:
         match = re.search(r"the law, line (\d+), character \d+: (.*)", wrong, re.DOTALL)
         if match is None:
             return f"{self.file}:{self.first}: {wrong}"
-        message, _, excerpt = match[2].partition("\n")
+        message = match[2].partition("\n")[0]
         at = self.lines[min(int(match[1]), len(self.lines)) - 1] - self.indent
         text = self.source[at - 1].rstrip("\n") if 0 < at <= len(self.source) else ""
-        return f"{self.file}:{self.first + at - 1}: {message}\n    {text}\nas a law:\n{excerpt}"
+        indent = " " * (len(text) - len(text.lstrip()))
+        return f"{self.file}:{self.first + at - 1}: {message}\n    {text}\n    {indent}^"
 
 
 def translated(function: Callable[..., Any], parameters: Mapping[str, Param]) -> tuple[str, Places]:
@@ -236,7 +237,7 @@ class _Translation:
                 self.refuse(
                     node, f"`{node.id}` belongs to path `{own}`, and this is a function of `{path}`"
                 )
-        known = self.free(known)
+        known = self.free(known, own=name == known)
         self.say(value, f"{known} = {self.value(value)}")
         self.letters, self.own = outside, own
         self.names[name] = known
@@ -250,9 +251,10 @@ class _Translation:
         self.say(value.elts[0], f"growth = {growth}")
         self.say(value.elts[1], f"backoff = {backoff}")
 
-    def free(self, name: str) -> str:
-        """What the law calls a name: another name where that means something there."""
-        taken = {*WORDS, *self.names.values(), *(self.written - {name})}
+    def free(self, name: str, own: bool = True) -> str:
+        """What the law calls a name: another name where that means something there. One that is
+        not the function's `own` keeps off all that are."""
+        taken = {*WORDS, *self.names.values(), *(self.written - {name} if own else self.written)}
         plain = name if name.isidentifier() and not keyword.iskeyword(name) else "value"
         plain = plain.lstrip("_") or "value"
         base, _, letter = plain.rpartition("_")

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
-EXAMPLES = ("sh", "console", "python", "toml")
+EXAMPLES = ("sh", "console", "python", "toml", "law")
 """Languages of which every block is run, or marked as not run with a reason."""
 
 MARK = r"<!-- (?:not run: (?P<reason>.+?)|(?P<need>[^:\n]+?): run by (?P<elsewhere>\S+)) -->"

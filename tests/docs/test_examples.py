@@ -49,6 +49,8 @@ def test_the_examples_of_a_page_run_one_after_the_other(
             continue
         if block.language == "toml":
             save_scenario(block)
+        elif block.language == "law":
+            save_law(block)
         elif block.language == "python":
             exec(compile(block.text, block.place, "exec"), scope)
         else:
@@ -63,6 +65,14 @@ def save_scenario(block: Block) -> None:
     file = Path(f"{tomllib.loads(block.text)['name']}.toml")
     file.write_text(block.text, encoding="utf-8")
     assert ab.load(file).plan().classes
+
+
+def save_law(block: Block) -> None:
+    """A law is checked, and lies there for the commands that follow under its own name."""
+    import anabranch as ab
+
+    law = ab.Law(block.text)
+    Path(f"{law.name}.law").write_text(block.text, encoding="utf-8")
 
 
 def run_commands(block: Block) -> None:

@@ -26,7 +26,7 @@ import left
 import pytest
 from needs import unavailable
 
-from anabranch.linux.controllers import available, names
+from anabranch.linux.controllers import WRITTEN, available, names
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests" / "docs"))
@@ -82,9 +82,9 @@ PROGRAMS = ("ip", "sysctl", "unshare", "nsenter", "mount", "systemd-analyze")
 
 SAYS = {
     "linux check": "linux run (scenarios on the kernel): yes",
-    "linux load": "loaded as ab_",
+    "linux load": "loaded as ",
     "linux unload": "unloaded",
-    "linux status": "ab_olia",
+    "linux status": "_",  # the name of a controller: ab_olia, law_gentle
     "linux run": "1 replication, 2 s measured after 2 s",
     "compare": "linux Mb/s",
     "reproduce": "interrupted: 0 of ",
@@ -244,7 +244,8 @@ def typed(machine: Machine, line: str, place: str) -> None:
 
 def loaded() -> set[str]:
     """Controllers of ours in the kernel."""
-    return set(names().values()) & set(available())
+    there = available()
+    return set(names().values()) & set(there) | {own for own in there if own.startswith(WRITTEN)}
 
 
 def of_the_host() -> dict[str, str]:
@@ -286,6 +287,9 @@ def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Machine]
 
 @pytest.mark.parametrize("page", MARKED, ids=pages.name)
 def test_what_a_page_shows_for_root_runs_and_leaves_nothing(page: Path, machine: Machine) -> None:
+    for block in pages.blocks(page, "law"):
+        name = block.text.split()[1].rstrip(":")
+        (machine.folder / f"{name}.law").write_text(block.text, encoding="utf-8")
     for block in MARKED[page]:
         with network_namespace(machine, block):
             for line in block.lines:
