@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-import anabranch as ab
 from anabranch.environment import FEATURES, Environment, Vector
 
 SHORT = ("duration=8 s", "warmup=2 s", "flow.user.spread=0 s")
@@ -41,7 +40,7 @@ def episode(env: Environment, factor: float, seed: int) -> tuple[list[np.ndarray
 def test_the_same_seed_and_actions_give_the_same_episode(env: Environment) -> None:
     first, again, other = (episode(env, 1.02, seed) for seed in (1, 1, 2))
     assert np.array_equal(first[0], again[0]) and first[1] == again[1]
-    assert not np.array_equal(first[0][10], other[0][10])
+    assert first[1] != other[1]
     env.close()
 
 
@@ -54,8 +53,7 @@ def test_a_window_is_what_the_actions_make_it(env: Environment) -> None:
 
 
 def test_what_others_lack_beside_another_controller_is_taken_away_at_the_end() -> None:
-    meek = ab.Law("growth = 0.001/w_tot; backoff = w/2")
-    env = Environment("khalili/two-equal-paths", flow="user", overrides=SHORT, beside=meek)
+    env = Environment("khalili/two-equal-paths", flow="user", overrides=SHORT, beside="lp")
     _, rewards = episode(env, 1.1, 1)
     taken = env.rate_mbps()
     assert 0.02 < env._harm() < 1.0 and rewards[-1] == pytest.approx(-env._harm())

@@ -35,7 +35,8 @@ class Controller:
     """A controller of one connection: what is called is what happened, and it sets windows.
 
     A run makes an object for each connection, with `CLASS(paths, random)`; keyword arguments are
-    those of `functools.partial`. Methods may set `window`, `ssthresh` and `pacing_rate` of any path.
+    those of `functools.partial`. Methods may set `window`, `ssthresh` and `pacing_rate` of any
+    path.
     Random numbers come from `random` alone, so that a seed gives the same run. An exception ends
     the run with its traceback; so does a window that is no number or below the floor.
     """

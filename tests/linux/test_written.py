@@ -43,7 +43,10 @@ def test_what_a_loaded_law_does_is_the_text_in_every_bit(name: str) -> None:
     ab.linux.run(
         "khalili/scenario-c",
         controller=law,
-        overrides=["duration=5 s", "warmup=1 s", "flow.multipath.count=2"],
+        overrides=[
+            *("duration=5 s", "warmup=1 s", "flow.multipath.count=2"),
+            *("flow.multipath.spread=1 s", "flow.single-path.spread=1 s"),
+        ],
         keep_invalid=True,
         record=record,
     )

@@ -14,7 +14,8 @@ use core::fmt::{self, Debug};
 ///
 /// ```
 /// use control::{
-///     Acked, AnyController, Cause, CongestionController, ControllerSpec, Outside, Settings, Window,
+///     Acked, AnyController, Cause, CongestionController, ControllerSpec, Outside, Settings,
+///     Window,
 /// };
 /// use std::sync::Arc;
 ///

@@ -12,8 +12,8 @@
 //! with NAME = VALUE
 //! ```
 //!
-//! A line that is indented further than the first one continues the one before it. `;` ends a statement as a line
-//! does. `#` begins a comment.
+//! A line that is indented further than the first one continues the one before it. `;` ends a
+//! statement as a line does. `#` begins a comment.
 
 use crate::error::Mistake;
 use crate::expression::{Expression, expression};

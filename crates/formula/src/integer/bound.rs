@@ -1,12 +1,13 @@
 //! How far the kernel's arithmetic may be from the law.
 //!
-//! Errors are counted in `u = 2^-31`, which an operation takes less than of its result away. They
-//! are relative to a *magnitude*: that of a sum or difference is the sum of those of its terms,
-//! that of a product or quotient the product, and so on. Where nothing is subtracted, the magnitude
-//! is the number itself. An error of `[low, high]` says that the result lies at most `low u` times the
-//! magnitude below the true number and at most `high u` times above. Products of errors are below
-//! `u` together, which [`Error::bound`] adds; that does not hold where a divisor or a radicand is
-//! what is left of numbers 10^5 times as large, which [`Weighed`] tells apart as it does ties.
+//! Errors are counted in `u = 2^-31`, which an operation takes less than of its result away.
+//! They are relative to a *magnitude*: that of a sum or difference is the sum of those of its
+//! terms, that of a product or quotient the product, and so on. Where nothing is subtracted,
+//! the magnitude is the number itself. An error of `[low, high]` says that the result lies at
+//! most `low u` times the magnitude below the true number and at most `high u` times above.
+//! Products of errors are below `u` together, which [`Error::bound`] adds; that does not hold
+//! where a divisor or a radicand is what is left of numbers 10^5 times as large, which
+//! [`Weighed`] tells apart as it does ties.
 
 use crate::graph::{Graph, Node, NodeId, One, Reduction, Symbol, Two};
 use crate::integer::number::parts;
