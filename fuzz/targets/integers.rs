@@ -17,7 +17,11 @@ const MOST: f64 = (1u64 << 29) as f64;
 fuzz_target!(|bytes: &[u8]| {
     let mut bytes = Unstructured::new(bytes);
     let text = random::law(&mut |most| bytes.int_in_range(0..=most - 1).unwrap_or(0));
-    let law = TextLaw::read(&text).unwrap_or_else(|wrong| panic!("{text}\n{wrong}"));
+    let law = match TextLaw::read(&text) {
+        Ok(law) => law,
+        Err(wrong) if wrong.message.contains("may be infinite") => return,
+        Err(wrong) => panic!("{text}\n{wrong}"),
+    };
     let integer = law.integer().unwrap_or_else(|wrong| panic!("{text}\n{wrong}"));
     let mut number = |bits: u32| {
         let bits = bytes.int_in_range(0..=bits - 1).unwrap_or(0);

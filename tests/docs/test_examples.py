@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import linecache
 import re
 import shlex
 import subprocess
@@ -52,6 +53,9 @@ def test_the_examples_of_a_page_run_one_after_the_other(
         elif block.language == "law":
             save_law(block)
         elif block.language == "python":
+            # As in a notebook: what asks for the source of a function finds it.
+            lines = block.text.splitlines(keepends=True)
+            linecache.cache[block.place] = (len(block.text), None, lines, block.place)
             exec(compile(block.text, block.place, "exec"), scope)
         else:
             run_commands(block)

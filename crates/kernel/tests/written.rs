@@ -73,8 +73,18 @@ fn compiled(header: &str, folder: &Path) -> Vec<u8> {
     }
     let mut clang = Command::new(std::env::var("CLANG").unwrap_or_else(|_| "clang".into()));
     clang.args([
-        "-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror",
-        "-Wno-tautological-compare", "-I", ".", "-I", "include",
+        "-target",
+        "bpf",
+        "-mcpu=v3",
+        "-O2",
+        "-g",
+        "-Wall",
+        "-Werror",
+        "-Wno-tautological-compare",
+        "-I",
+        ".",
+        "-I",
+        "include",
     ]);
     clang.args(["-c", "law.bpf.c", "-o", "law.o"]).current_dir(folder);
     let done = clang.output().unwrap();
@@ -82,8 +92,8 @@ fn compiled(header: &str, folder: &Path) -> Vec<u8> {
     std::fs::read(folder.join("law.o")).unwrap()
 }
 
-/// Random laws that the verifier refused for the stack that they need are counted; every other one
-/// gives the same bits. `ANABRANCH_LAWS` says how many.
+/// Random laws that may be infinite, or that need more stack than there is, are counted; every other
+/// one gives the same bits. `ANABRANCH_LAWS` says how many.
 #[test]
 fn the_bytecode_of_random_laws_gives_what_the_same_arithmetic_gives_in_rust() {
     if !usable() {
@@ -94,7 +104,10 @@ fn the_bytecode_of_random_laws_gives_what_the_same_arithmetic_gives_in_rust() {
     let (mut noise, mut refused) = (Noise(1), 0);
     for number in 0..count {
         let text = random::law(&mut |most| noise.below(most));
-        let law = Written::from(TextLaw::read(&text).unwrap());
+        let Ok(law) = TextLaw::read(&text).map(Written::from) else {
+            refused += 1; // powers of powers may be infinite
+            continue;
+        };
         let port = Port::written(&law).unwrap();
         let object = compiled(&law.integer().unwrap().c(), &folder);
         let program = Program::compiled(port.clone(), format!("abt_random{number}"), object);
@@ -115,6 +128,6 @@ fn the_bytecode_of_random_laws_gives_what_the_same_arithmetic_gives_in_rust() {
             assert_eq!(in_kernel, port.replay(&step), "{text}");
         }
     }
-    println!("{count} random laws, {refused} of them too large for the kernel's stack");
+    println!("{count} random laws, {refused} of them refused");
     assert!(refused * 2 < count, "{refused} of {count} laws were refused");
 }

@@ -29,7 +29,7 @@ LawArgument = Annotated[
 
 @law_app.command(
     cls=JsonAloneCommand,
-    epilog='Example: anabranch law check my.law\n\nExample: anabranch law check "my.law:beta=0.3"',
+    epilog='Example: anabranch law check gentle\n\nExample: anabranch law check "phi:phi=0.5"',
 )
 def check(
     law: LawArgument,
@@ -63,7 +63,7 @@ def list_(format_: FormatOption = TEXT) -> None:
     list_command()
 
 
-@law_app.command(cls=Command, epilog="Example: anabranch law c my.law > my_law.h")
+@law_app.command(cls=Command, epilog="Example: anabranch law c gentle > my_law.h")
 def c(law: LawArgument) -> None:
     """Print the law as a header in C, as the kernel runs it: whole numbers, with the bound on its
     error."""
