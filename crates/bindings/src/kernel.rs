@@ -148,7 +148,9 @@ impl KernelController {
 fn compiled(text: &str, kernel_name: Option<String>, object: Vec<u8>) -> PyResult<Program> {
     let spec = parsed(text)?;
     let law = spec.written().ok_or_else(|| {
-        PyValueError::new_err(format!("`{spec}` is not written as text, and has an object of its own"))
+        PyValueError::new_err(format!(
+            "`{spec}` is not written as text, and has an object of its own"
+        ))
     })?;
     let port = Port::written(law).map_err(|wrong| PyValueError::new_err(wrong.to_string()))?;
     let kernel_name = kernel_name.unwrap_or_else(|| {

@@ -224,7 +224,7 @@ impl PythonController {
             if !(window.is_finite() && window >= floor) {
                 return wrong("window", window, &format!("a number of segments, at least {floor}"));
             }
-            if !(ssthresh > 0.0) {
+            if ssthresh.is_nan() || ssthresh <= 0.0 {
                 return wrong("ssthresh", ssthresh, "above 0 segments");
             }
             if let Some(rate) = pacing_rate.filter(|rate| !(rate.is_finite() && *rate > 0.0)) {

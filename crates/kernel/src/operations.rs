@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn every_controller_offers_both_callbacks_and_its_name() {
         for program in crate::PROGRAMS.iter() {
-            let types = Btf::from_raw("own", program.object).unwrap().unwrap();
+            let types = Btf::from_raw("own", &program.object).unwrap().unwrap();
             let own = Members::of(&types, OPERATIONS).unwrap();
             for name in [EVENT, START, "name"] {
                 assert!(own.offset(name).is_ok(), "{} {name}", program.kernel_name);

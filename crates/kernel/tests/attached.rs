@@ -69,7 +69,7 @@ fn every_controller_can_be_selected_while_it_is_loaded_and_not_after() {
         let again = Controller::load(program, &Settings::default()).err().unwrap();
         assert_eq!(again.kind(), ErrorKind::AlreadyExists, "{again:?}");
         drop(controller);
-        assert!(!available().contains(program.kernel_name), "{}", program.kernel_name);
+        assert!(!available().contains(&*program.kernel_name), "{}", program.kernel_name);
     }
 }
 

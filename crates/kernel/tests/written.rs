@@ -92,8 +92,8 @@ fn compiled(header: &str, folder: &Path) -> Vec<u8> {
     std::fs::read(folder.join("law.o")).unwrap()
 }
 
-/// Random laws that may be infinite, or that need more stack than there is, are counted; every other
-/// one gives the same bits. `ANABRANCH_LAWS` says how many.
+/// Random laws that may be infinite, or that need more stack than there is, are counted; every
+/// other one gives the same bits. `ANABRANCH_LAWS` says how many.
 #[test]
 fn the_bytecode_of_random_laws_gives_what_the_same_arithmetic_gives_in_rust() {
     if !usable() {
