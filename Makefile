@@ -42,6 +42,7 @@ test-rust: install
 	cargo test --quiet --workspace --exclude bindings --exclude kernel
 	cargo test --quiet --package kernel -- --nocapture # says which tests it skipped, and why
 	cargo test --quiet $(FUZZ) --lib # fuzz targets reach every kind
+	cargo test --quiet --manifest-path templates/controller/Cargo.toml --target-dir target
 
 test-python: build
 	@sh tools/install.sh tests

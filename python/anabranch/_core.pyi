@@ -147,8 +147,12 @@ class PathView:
         """Its place in the scenario, from 0."""
 
     @property
+    def floor(self) -> float:
+        """The smallest window in segments (`transport.min_window`)."""
+
+    @property
     def now(self) -> float:
-        """Simulated seconds."""
+        """Simulated seconds: when the last ACK of the connection or its timer came."""
 
     @property
     def acked(self) -> float:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from types import ModuleType
 from typing import Any
 
 from . import _core
@@ -63,13 +64,15 @@ class Controller:
 
     def on_loss(self, path: PathView) -> None:
         """A congestion event began on `path`: a loss, or a mark. As it is: half the window."""
-        path.ssthresh = max(path.window / 2.0, 2.0)
+        path.ssthresh = max(path.window / 2.0, 2.0, path.floor)
         path.window = path.ssthresh
 
     def on_timeout(self, path: PathView) -> None:
-        """A segment of `path` timed out. As it is: one segment, and slow start to half the window."""
-        path.ssthresh = max(path.window / 2.0, 2.0)
-        path.window = 1.0
+        """A segment of `path` timed out, for the first time. As it is: the smallest window, and
+        slow start to half of what it was. If it times out again the window is the smallest one.
+        """
+        path.ssthresh = max(path.window / 2.0, 2.0, path.floor)
+        path.window = path.floor
 
     def on_timer(self, now: float) -> None:
         """`timer` has come; `now` is in simulated seconds."""
@@ -116,13 +119,7 @@ def _from_file(given: str, match: re.Match[str]) -> Outside:
     file, name = Path(match["file"]), match["name"]
     if not file.is_file():
         raise ScenarioError(f"{given!r}: there is no file {file}")
-    module_name = f"anabranch_controller_{file.stem}"
-    spec = importlib.util.spec_from_file_location(module_name, file)
-    if spec is None or spec.loader is None:
-        raise ScenarioError(f"{given!r}: {file} cannot be imported")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module_name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
+    module = _module(file, file.stat().st_mtime_ns)
     made = getattr(module, name, None)
     if not callable(made):
         known = [key for key, value in vars(module).items() if isinstance(value, type)]
@@ -137,6 +134,19 @@ def _from_file(given: str, match: re.Match[str]) -> Outside:
     words = match["arguments"]
     label = f"py:{name}:{words}" if words else f"py:{name}"
     return Outside(label, functools.partial(made, **arguments) if arguments else made, given)
+
+
+@functools.lru_cache(maxsize=16)
+def _module(file: Path, written_ns: int) -> ModuleType:
+    """The module of a file as it was written then: it is run once, however often it is named."""
+    name = f"anabranch_controller_{file.stem}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise ScenarioError(f"{file} cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
 
 
 def label(controller: ControllerLike) -> str:

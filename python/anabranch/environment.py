@@ -5,7 +5,8 @@
     observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
 
 The simulator runs in a thread of its own, and waits for the agent at every tick of `interval_s`.
-The agent has one connection; others of its flow are under `Controller` as it is.
+The agent has one connection of the first flow that `run` gives a controller; others of that flow,
+and of other flows with several paths, are under `Controller` as it is.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ least, segments delivered per second since the last tick, and congestion events 
 
 SMALLEST, LARGEST = 0.5, 2.0
 """Factors of a window at a tick."""
+
+MOST_REFERENCES = 1000
+"""Seeds of which the rate of others under another controller is kept."""
 
 LEAST_RATE = 1e-3
 """Mb/s below which the utility does not fall further."""
@@ -75,7 +79,7 @@ class Agent(Controller):
         seen = self.seen()
         self.losses = [0] * len(self.paths)
         for path, factor in zip(self.paths, self.env.ask(seen), strict=True):
-            path.window = max(1.0, path.window * float(factor))
+            path.window = max(path.floor, path.window * float(factor))
         self.timer = now + self.env.interval_s
 
     def seen(self) -> np.ndarray:
@@ -124,14 +128,21 @@ class Environment(gymnasium.Env[np.ndarray, np.ndarray]):
             names = ", ".join(c.name for c in plan.classes)
             raise ValueError(f"flow is {flow!r}; the flows are {names}")
         self.packet_bits = 8.0 * own.packet_bytes
+        several = any(len(c.paths) > 1 for c in plan.classes)
+        first = next(c for c in plan.classes if not several or len(c.paths) > 1)
+        if own is not first:
+            raise ValueError(
+                f"flow is {flow!r}; the agent has a connection of {first.name!r}, the first flow that "
+                "`run` gives a controller"
+            )
         shape = (len(own.paths), len(FEATURES))
         most = np.finfo(np.float32).max
         self.observation_space = gymnasium.spaces.Box(0.0, most, shape, np.float32)
         self.action_space = gymnasium.spaces.Box(SMALLEST, LARGEST, shape[:1], np.float32)
-        self._references: dict[int, Result] = {}
+        self._references: dict[int, float] = {}
         self.metadata = {"render_modes": []}
         self._thread: threading.Thread | None = None
-        self._begun = self._claimed = False
+        self._begun = self._claimed = self._running = False
 
     def claim(self) -> bool:
         """Whether the connection that asks is the agent's: the first one is."""
@@ -166,6 +177,7 @@ class Environment(gymnasium.Env[np.ndarray, np.ndarray]):
             self._failed()
             raise RuntimeError("the run ended before the first tick")
         self._observation, self._utility = seen, self._utility_of(seen)
+        self._running = True
         return seen, {"seed": self.seed}
 
     def begin(self, action: np.ndarray) -> None:
@@ -178,9 +190,14 @@ class Environment(gymnasium.Env[np.ndarray, np.ndarray]):
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Runs to the next tick. The episode is truncated at the end of the scenario."""
+        if not self._running:
+            raise gymnasium.error.ResetNeeded(
+                "the episode has ended, or none was begun: call reset()"
+            )
         self.begin(action)
         self._begun = False
         seen = self._seen.get()
+        self._running = seen is not None
         if seen is None:
             self._failed()
             harm = self._harm()
@@ -196,7 +213,7 @@ class Environment(gymnasium.Env[np.ndarray, np.ndarray]):
             if self._thread.is_alive():
                 self._actions.put(None)
             self._thread.join()
-        self._thread, self._begun = None, False
+        self._thread, self._begun, self._running = None, False, False
 
     def rate_mbps(self) -> float:
         """What the user got in the episode that has ended, behind its warm-up."""
@@ -229,19 +246,23 @@ class Environment(gymnasium.Env[np.ndarray, np.ndarray]):
         mbps = float(seen[:, FEATURES.index("delivery_rate")].sum()) * self.packet_bits / 1e6
         return float(np.log(max(mbps, LEAST_RATE)))
 
+    def _others(self, result: Result) -> float:
+        """The rate of all other flows together in bit/s."""
+        others = (name for name in result.classes if name != self.flow)
+        return sum(float(result.mean(name).mean) for name in others)
+
     def _harm(self) -> float:
         """The part of their rate that others lack, beside the same seed under another controller."""
         if not isinstance(self._outcome, Result):
             return 0.0
         if self.seed not in self._references:
-            self._references[self.seed] = run(
+            if len(self._references) == MOST_REFERENCES:
+                self._references.pop(next(iter(self._references)))
+            beside = run(
                 self.scenario, [self.seed], controller=self.beside, overrides=self.overrides
             )
-        others = [name for name in self._outcome.classes if name != self.flow]
-        here, there = (
-            sum(float(result.mean(name).mean) for name in others)
-            for result in (self._outcome, self._references[self.seed])
-        )
+            self._references[self.seed] = self._others(beside)
+        here, there = self._others(self._outcome), self._references[self.seed]
         return max(0.0, 1.0 - here / there) if there > 0.0 else 0.0
 
 
@@ -254,7 +275,7 @@ class Vector(SyncVectorEnv):
         for env, action, over in zip(
             self.envs, iterate(self.action_space, actions), ended, strict=True
         ):
-            own = env.unwrapped
-            if not over and isinstance(own, Environment):
-                own.begin(np.asarray(action))
+            # What is wrapped may change the action: its own step begins.
+            if not over and isinstance(env, Environment):
+                env.begin(np.asarray(action))
         return super().step(actions)

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._core import ScenarioError
 from .controller import ControllerLike, given_name, label, outside
 from .files import beside, check_writable, write_json
 from .frames import dataset, frame, places_of
@@ -278,10 +277,11 @@ class Result(Composed):
         about = {"title": self.plan.title, "scenario": self.plan.name, "world": self.world}
         controller = self.provenance.get("controller")
         if controller:
-            try:
-                controller = label(controller)
-            except ScenarioError:  # the file is gone: the plan has what it was
-                controller = next((c.controller for c in self.plan.classes if c.law), controller)
+            # Of a law and a class the plan has the name; their files may be gone.
+            written = (
+                c.controller for c in self.plan.classes if c.law or c.controller.startswith("py:")
+            )
+            controller = next(written, None) or label(controller)
         return dataset(
             self.plan, self.runs, about | ({"controller": controller} if controller else {})
         )

@@ -18,7 +18,7 @@ SYMBOLS = ("w", "rtt", "x", "l", "rtt_min")
 WORDS = {*SYMBOLS, "n", "w_tot", "acked", "rtt_last", "p", "growth", "backoff", "min_ssthresh"} | {
     *("law", "source", "param", "note", "on", "steady", "with", "if", "then", "else"),
     *("and", "or", "not", "min", "max", "abs", "sqrt", "exp", "ln", "is_largest", "is_smallest"),
-    *("inf", "slow_start"),
+    *("inf", "slow_start", "arithmetic", "since_loss", "between_losses", "least_rtt"),
 }
 """Names that the language of laws has taken."""
 
@@ -102,7 +102,10 @@ def translated(function: Callable[..., Any], parameters: Mapping[str, Param]) ->
     # What is indented, as inside another function, is parsed inside something.
     inside = source[0][:1].isspace()
     text = ("if True:\n" if inside else "") + "".join(source)
-    tree: ast.stmt = ast.parse(text).body[0]
+    try:
+        tree: ast.stmt = ast.parse(text).body[0]
+    except SyntaxError:
+        raise LawError(f"{file}:{first}: a law is a plain function, defined by itself") from None
     if inside:
         assert isinstance(tree, ast.If)
         tree = tree.body[0]

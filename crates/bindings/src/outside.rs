@@ -24,6 +24,8 @@ pub(crate) struct PathView {
     #[pyo3(get, set)]
     pacing_rate: Option<f64>,
     #[pyo3(get)]
+    floor: f64,
+    #[pyo3(get)]
     now: f64,
     #[pyo3(get)]
     acked: f64,
@@ -55,7 +57,9 @@ pub(crate) struct PathView {
 impl PathView {
     fn __repr__(&self) -> String {
         let PathView { index, window, ssthresh, srtt, now, .. } = self;
-        format!("<PathView {index}: window {window}, ssthresh {ssthresh}, srtt {srtt} s, at {now} s>")
+        format!(
+            "<PathView {index}: window {window}, ssthresh {ssthresh}, srtt {srtt} s, at {now} s>"
+        )
     }
 }
 
@@ -123,6 +127,7 @@ impl Outside for PythonControllers {
             index,
             window: settings.initial_window,
             ssthresh: settings.initial_ssthresh,
+            floor: settings.min_window,
             min_rtt: f64::INFINITY,
             member: true,
             ..PathView::default()
@@ -243,12 +248,14 @@ impl PythonController {
             None => Time::NEVER,
             Some(at) if at >= 0.0 && at.is_finite() => Time::from(Span::from_seconds(at)),
             Some(at) => {
-                let text = format!("timer is {at} after {method}; it is None, or simulated seconds");
+                let text =
+                    format!("timer is {at} after {method}; it is None, or simulated seconds");
                 return Err(PyValueError::new_err(text));
             }
         };
         if method == "on_timer" && self.timer <= moment {
-            let text = format!("timer is {now} s, which is now, after on_timer; it is later, or None");
+            let text =
+                format!("timer is {now} s, which is now, after on_timer; it is later, or None");
             return Err(PyValueError::new_err(text));
         }
         Ok(())
@@ -291,8 +298,14 @@ impl CongestionController for PythonController {
         self.windows[path] = (initial_window, initial_ssthresh);
         let index = self.shown[path].index;
         let now = self.shown[path].now;
-        let min_rtt = f64::INFINITY;
-        self.shown[path] = PathView { index, now, min_rtt, member, ..PathView::default() };
+        let (floor, min_rtt) = (self.settings.min_window, f64::INFINITY);
+        self.shown[path] = PathView { index, floor, now, min_rtt, member, ..PathView::default() };
+        let (window, ssthresh) = self.windows[path];
+        self.before[path] = PathView { window, ssthresh, ..PathView::default() };
+        self.pacing[path] = None;
+        if let Some(view) = self.views.get(path) {
+            Python::attach(|py| view.borrow_mut(py).pacing_rate = None);
+        }
     }
 
     fn undo(&mut self, path: usize) {

@@ -122,6 +122,11 @@ impl<'a> Builder<'a> {
         self.defined(index, ME, place, &span)
     }
 
+    /// The node of a note of the path that asks.
+    pub(crate) fn note(&mut self, note: u8, span: &Range<usize>) -> Built {
+        self.add(Node::Path(Symbol::Note(note), ME), span)
+    }
+
     /// Whether a definition has been built for any place.
     pub(crate) fn is_built(&self, index: usize) -> bool {
         self.built.iter().any(|((own, ..), node)| *own == index && node.is_some())

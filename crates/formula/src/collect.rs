@@ -127,6 +127,9 @@ impl Declared {
         if prelude::NOTES.contains(&text.as_str()) && span.start < self.own {
             return wrong(format!("`{text}` belongs to the symbols `l` and `rtt_min`"));
         }
+        if [SLOW_START, ARITHMETIC].contains(&text.as_str()) {
+            return wrong(format!("`{text}` is a setting of every law: choose another name"));
+        }
         if KEYWORDS.contains(&text.as_str()) || prelude::FUNCTIONS.contains(&text.as_str()) {
             return wrong(format!("`{text}` is a word of the language: choose another name"));
         }

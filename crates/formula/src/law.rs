@@ -499,5 +499,11 @@ fn quantities(
             Err(_) => {} // it belongs to an update
         }
     }
+    for (note, own) in declared.notes.iter().enumerate() {
+        if !prelude::NOTES.contains(&own.name.text.as_str()) {
+            let node = builder.note(note as u8, &own.name.span)?;
+            all.push((Quantity { name: own.name.text.clone(), condition: false }, node));
+        }
+    }
     Ok(all)
 }

@@ -57,7 +57,8 @@ impl<'a> Reference<'a> {
     /// The file cannot be read, or is no law with these parameters: the place in it and the reason.
     pub fn text(&self, read: &dyn Fn(&str) -> Result<String, String>) -> Result<String, String> {
         let Reference { file, parameters, slow_start, kernel } = self;
-        let mut text = read(file).map_err(|why| format!("the law {file} cannot be read: {why}"))?;
+        let text = read(file).map_err(|why| format!("the law {file} cannot be read: {why}"))?;
+        let mut text = String::from(text.trim_start_matches('\u{feff}'));
         let named = |statement: &Statement| matches!(statement, Statement::Law(..));
         let has_name = statements(&text).is_ok_and(|all| all.iter().any(named));
         if !has_name {

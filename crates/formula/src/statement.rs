@@ -160,6 +160,12 @@ fn end_of_statement(text: &str, range: Range<usize>) -> usize {
     range.end
 }
 
+/// The range up to a comment.
+fn uncommented(text: &str, range: Range<usize>) -> Range<usize> {
+    let end = text[range.clone()].find('#').map_or(range.end, |at| range.start + at);
+    range.start..end
+}
+
 /// The range without blanks around what is in it.
 fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     let inside = &text[range.clone()];
@@ -169,7 +175,11 @@ fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
 
 fn statement(text: &str, range: Range<usize>) -> Result<Statement, Mistake> {
     let first = range.start..range.start + name_bytes(&text[range.clone()]);
-    let after = trimmed(text, first.end..range.end);
+    let after = match &text[first.clone()] {
+        "law" | "source" | "param" | "note" | "with" => uncommented(text, first.end..range.end),
+        _ => first.end..range.end, // comments in expressions are between their words
+    };
+    let after = trimmed(text, after);
     match &text[first.clone()] {
         "law" => {
             let (name, summary) = apart(text, after);
@@ -262,7 +272,7 @@ fn apart(text: &str, range: Range<usize>) -> (Range<usize>, Range<usize>) {
 /// The text behind a `:`, its blanks and line breaks made one blank; nothing without a `:`.
 fn free_text(text: &str, range: Range<usize>) -> Result<String, Mistake> {
     let range = trimmed(text, range);
-    if range.is_empty() || text[range.clone()].starts_with('#') {
+    if range.is_empty() {
         return Ok(String::new());
     }
     let rest = after(text, range, ':', "`: ` and what it means")?;

@@ -26,7 +26,8 @@ pub struct Flow {
     #[serde(default = "one", deserialize_with = "users")]
     #[schemars(extend("range" = COUNT))]
     pub count: u32,
-    /// The congestion controller; see `anabranch list controllers`.
+    /// The congestion controller: a name of `anabranch list controllers`, the file of a law, such
+    /// as "my.law:beta=0.3", or the text of one.
     #[serde(default = "reno")]
     pub controller: Controller,
     /// The paths of each user; one for plain TCP.

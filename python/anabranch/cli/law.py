@@ -41,7 +41,7 @@ def check(
 ) -> None:
     """Show what a law promises and what it breaks, each with the smallest example; whether it has a
     fixed point in three networks and comes back to it; and whether the kernel can run it. Status 1
-    when it breaks what every shipped law keeps."""
+    when it breaks what every shipped law keeps, or has no fixed point."""
     from .lawcheck import check_command
 
     check_command(law, json)

@@ -15,10 +15,10 @@ from rich.live import Live
 
 from ..files import atomic_write
 from ..linux.check import ROOT, Fact, State, allows, facts
-from ..linux.controllers import WRITTEN, names_of
+from ..linux.controllers import names_of
 from ..linux.observe import Status, choose_reno, choose_reno_here
 from ..linux.observe import status as observed
-from ..linux.pinned import load_for_good, unload_for_good
+from ..linux.pinned import in_kernel, load_for_good, unload_for_good
 from .connections import tables, whole_tables
 from .formats import TEXT
 from .streams import deserted
@@ -99,7 +99,7 @@ def unload_command(name: str, force: bool) -> None:
     count = unload_for_good(name, force)
     out.print(f"unloaded{_left(count)}", highlight=False)
     if force:
-        _choose_reno(name if name.startswith(WRITTEN) else names_of(name), out)
+        _choose_reno(name if in_kernel(name) else names_of(name), out)
 
 
 def _left(count: int | None) -> str:

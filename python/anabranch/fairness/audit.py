@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from .._core import ScenarioError
 from ..controller import given_name, label
 from ..result import Result, run
 from ..scenario import Scenario, load
@@ -186,7 +187,13 @@ class Audit:
         """Takes controllers by the names that results have. Raises ScenarioError for an unknown
         controller, ValueError for wrong seeds.
         """
-        self.given = {label(one): given_name(one) for one in self.controllers}
+        self.given = {}
+        for one in self.controllers:
+            name, given = label(one), given_name(one)
+            if self.given.setdefault(name, given) != given:
+                raise ScenarioError(
+                    f"two controllers are called {name}: {self.given[name]}, {given}"
+                )
         self.controllers = list(self.given)
         self.seed_list = checked_seeds(self.seeds)
         for network in self.networks:

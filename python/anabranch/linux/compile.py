@@ -85,5 +85,7 @@ def in_terms_of(law: str, said: str) -> str:
         line for line in lines[last + 1 :] if line and not re.match(r"\d+: |processed |from ", line)
     ]
     reason = reasons[0] if reasons else lines[-1]
-    text = str(law).splitlines()[int(match[2]) - 1].strip()
+    lines = str(law).split("\n")
+    # What `l` stands for is behind the text.
+    text = lines[min(int(match[2]), len(lines)) - 1].strip() or "the symbol l"
     return f"the verifier refuses line {match[2]} of the law, `{text}`: {reason}"

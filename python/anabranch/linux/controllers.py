@@ -132,6 +132,8 @@ def attached(
             if kernels_own(name):
                 continue
             law = law_of(name)
+            if law in found.loaded:
+                raise LinuxError(f"two controllers are called {law}: give one of them another name")
             # Letters, digits, `_` and `.` are all that the kernel takes.
             number = len(found.loaded)
             words = re.sub(r"[^a-z0-9_]", "", law.lower())

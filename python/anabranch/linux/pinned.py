@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from .. import _core
-from .controllers import WRITTEN, available, load, names, names_of
+from .controllers import WRITTEN, available, law_file, load, names, names_of
 from .errors import LinuxError
 from .observe import chosen_in, loaded_now, using
 from .rights import check_root
@@ -41,7 +41,7 @@ def unload_for_good(name: str, force: bool = False) -> int | None:
     unless `force` is set, while sockets have it or it is what new ones get, or if that cannot be
     known. Also where the kernel does not say what is loaded.
     """
-    kernel_name = name if name.startswith(WRITTEN) else names_of(name)
+    kernel_name = name if in_kernel(name) else names_of(name)
     law = in_status(kernel_name)
     check_root("unload")
     loaded = loaded_now()
@@ -62,6 +62,11 @@ def unload_for_good(name: str, force: bool = False) -> int | None:
         raise LinuxError(f"{kernel_name} could not be taken out: {error}") from None
     wait_until_gone(kernel_name)
     return count
+
+
+def in_kernel(name: str) -> bool:
+    """Whether a name is that of a law in text in the kernel, and not that of its file."""
+    return name.startswith(WRITTEN) and not law_file(name)
 
 
 def in_status(kernel_name: str) -> str:

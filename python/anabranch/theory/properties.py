@@ -110,7 +110,7 @@ def one_path_is_tcp(controller: str, state: State) -> str | None:
 
 
 def no_more_than_tcp(controller: str, state: State) -> str | None:
-    """Where a path grows faster than a TCP, or gives up less than it gains more slowly."""
+    """Where a path grows faster than a TCP."""
     grows = growth(controller, state) * state.windows
     worst = int(np.argmax(grows))
     if grows[worst] > 1.0 + 1e-6:
@@ -119,7 +119,7 @@ def no_more_than_tcp(controller: str, state: State) -> str | None:
 
 
 def order_is_nothing(controller: str, state: State) -> str | None:
-    """What depends on the order of the paths."""
+    """What changes where the paths stand in the opposite order."""
     order = np.arange(len(state.windows))[::-1]
     turned = State(state.windows[order], state.rtts_s[order], state.losses[order])
     for name, of in (("growth", growth), ("backoff", backoff)):

@@ -40,6 +40,14 @@ impl Error {
         Error { low: self.low + times, high }
     }
 
+    /// Of a product with a constant: what is too low of a negative one is too high.
+    fn scaled(self, constant: Node) -> Error {
+        match constant {
+            Node::Number(value) if value < 0.0 => Error { low: self.high, high: self.low },
+            _ => self,
+        }
+    }
+
     /// The bound in units of `u`.
     pub(crate) fn bound(self) -> u32 {
         libm::ceil(self.either()) as u32 + 1
@@ -68,8 +76,12 @@ pub(crate) fn errors(graph: &Graph, ranges: &[Range], scaled: bool) -> Vec<Error
                 if positive(a) { of(a) } else { Error { low: both, high: both } }
             }
             Node::One(..) => Error::NONE,
-            Node::Two(Two::Times | Two::Over, a, b) if power_of_two(graph.node(b)) => of(a),
-            Node::Two(Two::Times, a, b) if power_of_two(graph.node(a)) => of(b),
+            Node::Two(Two::Times | Two::Over, a, b) if power_of_two(graph.node(b)) => {
+                of(a).scaled(graph.node(b))
+            }
+            Node::Two(Two::Times, a, b) if power_of_two(graph.node(a)) => {
+                of(b).scaled(graph.node(a))
+            }
             Node::Two(op, a, b) => two(op, of(a), of(b), positive(a) && positive(b)),
             Node::Whole(a, n) => {
                 let times = |so_far, _| two(Two::Times, so_far, of(a), positive(a));

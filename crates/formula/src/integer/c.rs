@@ -34,12 +34,13 @@ pub(super) fn header(law: &IntegerLaw, file: Option<&str>) -> String {
          #define AB_LAW_H\n\n\
          #include \"views.h\"\n\
          #include \"signed.h\"\n\n\
-         #define AB_COUPLED 1 /* whether paths influence each other */\n\
+         #define AB_COUPLED {coupled} /* whether paths influence each other */\n\
          #define AB_MIN_SSTHRESH {floor} /* of coupled subflows, in segments */\n\
          #define AB_RELATIVE {relative} /* of {of}, in 2^-31 */\n\
          #define AB_OF_RENO 0 /* of 1/w, in 2^-31 */\n\
          #define AB_ABSOLUTE 1 /* 2^-32 segments */\n\n\
          {growth}\n{backoff}\n#endif\n",
+        coupled = u8::from(law.couples),
         name = law.name,
         formula = law.formula.replace("*/", "* /").replace("/*", "/ *"),
     )
