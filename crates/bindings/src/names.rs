@@ -32,10 +32,10 @@ pub(crate) fn controller<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py
     row.set_item("min_ssthresh", spec.min_ssthresh())?;
     row.set_item("set_valued", spec.set_valued())?;
     row.set_item("ported", spec.ported())?;
-    row.set_item("port", matches!(
-        spec.kind(),
-        ControllerKind::Kernel(_) | ControllerKind::KernelWritten(_)
-    ))?;
+    row.set_item(
+        "port",
+        matches!(spec.kind(), ControllerKind::Kernel(_) | ControllerKind::KernelWritten(_)),
+    )?;
     Ok(row)
 }
 

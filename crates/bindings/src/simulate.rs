@@ -13,9 +13,9 @@ use scenario::Plan;
 use simulator::{Observe, Outcome, Progress, Recording, record, replicate, run};
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
 use std::sync::mpsc;
 use std::sync::mpsc::RecvTimeoutError::{Disconnected, Timeout};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use units::{Span, Time};
 

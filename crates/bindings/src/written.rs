@@ -39,7 +39,11 @@ pub(crate) fn law<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDic
 
 #[pyfunction]
 #[pyo3(signature = (text, file=None))]
-pub(crate) fn law_c<'py>(py: Python<'py>, text: &str, file: Option<&str>) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn law_c<'py>(
+    py: Python<'py>,
+    text: &str,
+    file: Option<&str>,
+) -> PyResult<Bound<'py, PyDict>> {
     let wrong = |wrong: formula::LawError| ScenarioError::new_err(wrong.to_string());
     let law = TextLaw::read(text).map_err(wrong)?.integer().map_err(wrong)?;
     let row = PyDict::new(py);

@@ -373,7 +373,8 @@ impl LawVisitor for Leaving<'_> {
 
         let halved = law.backoff(0, &shell.views()[..last]);
         let alone = last == 1 || !law.coupled();
-        let expected = if alone { (expected / 2.0).max(2.0) } else { halved.max(law.min_ssthresh()) };
+        let expected =
+            if alone { (expected / 2.0).max(2.0) } else { halved.max(law.min_ssthresh()) };
         shell.on_congestion(0, Cause::FastRetransmit);
         prop_assert!(close(shell.window(0).ssthresh, expected), "{name}: backoff");
         Ok(())

@@ -112,7 +112,9 @@ pub(crate) fn check(
 fn is_unbounded(graph: &Graph, node: Node, ranges: &[Range], id: usize) -> bool {
     let finite = |range: &Range| range.least.is_finite() && range.most.is_finite();
     let mut parts = graph.parts(node).peekable();
-    parts.peek().is_some() && parts.all(|part| finite(&ranges[part.place()])) && !finite(&ranges[id])
+    parts.peek().is_some()
+        && parts.all(|part| finite(&ranges[part.place()]))
+        && !finite(&ranges[id])
 }
 
 /// The range of every node; conditions are 0 or 1.

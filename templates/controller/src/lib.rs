@@ -23,7 +23,13 @@ impl Outside for OneWindow {
     fn control(&self, settings: Settings, paths: usize) -> Box<dyn CongestionController + Send> {
         let whole = Window { cwnd: settings.initial_window, ssthresh: settings.initial_ssthresh };
         let paths = vec![Path { srtt: 0.0, member: true }; paths];
-        Box::new(Connection { gain: self.gain, least: settings.min_window, whole, before: whole, paths })
+        Box::new(Connection {
+            gain: self.gain,
+            least: settings.min_window,
+            whole,
+            before: whole,
+            paths,
+        })
     }
 }
 
@@ -107,7 +113,8 @@ mod tests {
     #[test]
     fn the_shorter_path_has_the_larger_part_and_a_loss_halves_both() {
         let spec = ControllerSpec::outside(Arc::new(OneWindow { gain: 1.0 }));
-        let settings = Settings { initial_window: 30.0, initial_ssthresh: 1.0, ..Settings::default() };
+        let settings =
+            Settings { initial_window: 30.0, initial_ssthresh: 1.0, ..Settings::default() };
         let mut control = AnyController::new(&spec, settings, 2).unwrap();
         for (path, srtt) in [(0, 50), (1, 100)] {
             control.on_ack(path, &Acked { srtt: Span::millis(srtt), ..Acked::default() });
