@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from pygments.lexers.special import TextLexer
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -68,6 +69,7 @@ def unbroken(_app: Any, page: nodes.document) -> None:
 
 def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx."""
+    app.add_lexer("law", TextLexer)
     app.connect("source-read", navigation)
     app.connect("doctree-read", unbroken)
     return {"parallel_read_safe": True}
