@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import inspect
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -90,7 +91,7 @@ class Outside:
     """What gives it again on the command line; empty if nothing does."""
 
 
-FILE = re.compile(r"^(?P<file>.+\.py):(?P<name>[A-Za-z_]\w*)(?::(?P<arguments>.*))?$")
+FILE = re.compile(r"^(?P<file>.+\.py)(?::(?P<name>[A-Za-z_]\w*)(?::(?P<arguments>.*))?)?$")
 
 
 def outside(controller: object) -> Outside | None:
@@ -102,7 +103,7 @@ def outside(controller: object) -> Outside | None:
         return None
     if isinstance(controller, str):
         match = FILE.match(controller) if "\n" not in controller else None
-        return _from_file(controller, match) if match else None
+        return _fitting(_from_file(controller, match)) if match else None
     if not callable(controller):
         raise TypeError(f"the controller is {controller!r}; it is a name, a law, or a class")
     arguments = ""
@@ -111,7 +112,21 @@ def outside(controller: object) -> Outside | None:
         name = getattr(controller.func, "__name__", "controller")
     else:
         name = getattr(controller, "__name__", type(controller).__name__)
-    return Outside(f"py:{name}{arguments.replace(',', ':', 1)}", controller, "")
+    return _fitting(Outside(f"py:{name}{arguments.replace(',', ':', 1)}", controller, ""))
+
+
+def _fitting(found: Outside) -> Outside:
+    """The controller, if it can be called with paths and random numbers. Raises ScenarioError."""
+    try:
+        inspect.signature(found.make).bind([], None)
+    except (TypeError, ValueError) as why:
+        if isinstance(why, ValueError) and not isinstance(found.make, functools.partial):
+            return found  # a callable without a signature
+        raise ScenarioError(
+            f"{found.name} is made of paths, random numbers and its own arguments: {why}\n"
+            "help: derive the class from ab.Controller, and call its __init__(paths, random)"
+        ) from None
+    return found
 
 
 def _from_file(given: str, match: re.Match[str]) -> Outside:
@@ -120,11 +135,19 @@ def _from_file(given: str, match: re.Match[str]) -> Outside:
     if not file.is_file():
         raise ScenarioError(f"{given!r}: there is no file {file}")
     module = _module(file, file.stat().st_mtime_ns)
-    made = getattr(module, name, None)
+    made = getattr(module, name, None) if name else None
     if not callable(made):
         known = [key for key, value in vars(module).items() if isinstance(value, type)]
-        raise ScenarioError(f"{given!r}: {file} has no class {name}; it has {', '.join(known)}")
+        there = f"it has {', '.join(known) or 'none'}"
+        if name is None:
+            raise ScenarioError(f"{given!r}: name a class of {file}, as in {given}:CLASS; {there}")
+        raise ScenarioError(f"{given!r}: {file} has no class {name}; {there}")
     arguments = {}
+    if "{" in given:
+        raise ScenarioError(
+            f"{given!r}: one controller belongs here, and braces list several: "
+            "`compare --controllers` and `audit` take those"
+        )
     for pair in filter(None, (match["arguments"] or "").split(",")):
         key, _, value = pair.partition("=")
         try:

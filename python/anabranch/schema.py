@@ -502,8 +502,8 @@ class Flow:
     count: int | None = None
     """How many users; a flow without users is left out. Default 1."""
     controller: str | None = None
-    """The congestion controller: a name of `anabranch list controllers`, the file of a law, such as
-"my.law:beta=0.3", or the text of one."""
+    """The congestion controller: a name of `anabranch list controllers`, the file of a law, such
+as "my.law:beta=0.3", or the text of one."""
     path: Sequence[Path] | None = None
     """The paths of each user; one for plain TCP."""
     base: int | None = None

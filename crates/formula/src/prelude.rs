@@ -43,3 +43,13 @@ pub(crate) fn mentions(text: &str, symbol: &str) -> bool {
         own == symbol || crate::tokens::subscript(own).is_some_and(|(base, _)| base == symbol)
     })
 }
+
+/// Where a text first has the symbol, for any path; its end if it has not.
+pub(crate) fn mention(text: &str, symbol: &str) -> core::ops::Range<usize> {
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut found = text.match_indices(symbol).map(|(at, _)| at);
+    let alone = |at: &usize| !text[..*at].ends_with(word);
+    let start = found.find(alone).unwrap_or(text.len());
+    let length = text[start..].find(|c| !word(c)).unwrap_or(text.len() - start);
+    start..start + length
+}

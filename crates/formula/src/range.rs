@@ -26,7 +26,7 @@ const LEAST_LOSS: f64 = 1e-12;
 pub(crate) const PUBLISHED: [&str; 2] = ["since_loss", "between_losses"];
 
 /// The note of `rtt_min`.
-const LEAST_RTT: &str = "least_rtt";
+pub(crate) const LEAST_RTT: &str = "least_rtt";
 
 /// What is known of a number.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -57,6 +57,13 @@ impl<'a> Reference<'a> {
     /// The file cannot be read, or is no law with these parameters: the place in it and the reason.
     pub fn text(&self, read: &dyn Fn(&str) -> Result<String, String>) -> Result<String, String> {
         let Reference { file, parameters, slow_start, kernel } = self;
+        if parameters
+            .iter()
+            .any(|(name, value)| [name, value].iter().any(|word| word.contains(['{', '}'])))
+        {
+            let what = format!("{file}: one controller belongs here, and braces list several");
+            return Err(format!("{what}: `compare --controllers` and `audit` take those"));
+        }
         let text = read(file).map_err(|why| format!("the law {file} cannot be read: {why}"))?;
         let mut text = String::from(text.trim_start_matches('\u{feff}'));
         let named = |statement: &Statement| matches!(statement, Statement::Law(..));

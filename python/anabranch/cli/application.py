@@ -214,7 +214,7 @@ def theory(
     json: JsonOption = None,
     format_: FormatOption = TEXT,
 ) -> None:
-    """Equilibrium of the shipped laws, and the optimum without and with probing cost.
+    """Equilibrium of the laws, and the optimum without and with probing cost.
 
     Probing cost is what it takes to keep every path in use: one segment per round trip on each.
     """

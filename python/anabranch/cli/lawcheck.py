@@ -60,15 +60,16 @@ def check_command(law: str, json: Path | None) -> None:
     own = given(law)
     properties = checked(own)
     rests = [rest(own, network) for network in NETWORKS]
+    beside = {network: rest("lia", network) for network in NETWORKS}
     kernel = in_kernel(own)
     if json is None:
-        show(own, properties, rests, kernel)
+        show(own, properties, rests, beside, kernel)
     else:
         content = {
             "kind": "anabranch law check",
             "law": plain(_core.law(own)),
             "properties": [_plain(one) for one in properties],
-            "networks": [asdict(one) for one in rests],
+            "networks": [asdict(one) | {"under_lia": asdict(beside[one.network])} for one in rests],
             "kernel": kernel,
         }
         atomic_write(json, text.dumps(content, indent=1) + "\n")
@@ -95,7 +96,7 @@ def _plain(one: Checked) -> dict[str, Any]:
     return content
 
 
-def rest(law: Law, network: str) -> Rest:
+def rest(law: str, network: str) -> Rest:
     """The fixed point of a law in a network, and whether it is stable."""
     plan = load(network).plan(controller=law)
     try:
@@ -121,8 +122,10 @@ def in_kernel(law: Law) -> str:
     return f"growth in whole numbers is within {found['relative']} · 2^-31 {of}"
 
 
-def show(law: Law, properties: list[Checked], rests: list[Rest], kernel: str) -> None:
-    """Three tables."""
+def show(
+    law: Law, properties: list[Checked], rests: list[Rest], beside: dict[str, Rest], kernel: str
+) -> None:
+    """Three tables; the last one has LIA's fixed points beside those of the law."""
     out, about = console(), _core.law(law)
     head = f"{about['label']}: {about['summary']}" if about["summary"] else about["label"]
     out.print(head, markup=False, highlight=False, style="bold")
@@ -146,15 +149,22 @@ def show(law: Law, properties: list[Checked], rests: list[Rest], kernel: str) ->
     )
     rows = []
     for place in rests:
-        rates = ", ".join(f"{name} {rate:.3f}" for name, rate in place.rates_mbps.items())
+        lia = beside[place.network]
+        about_it = place.why or NETWORKS[place.network]
         rows.append(
-            [place.network, rates or "–", place.verdict, place.why or NETWORKS[place.network]]
+            [place.network, _rates(place), place.verdict, _rates(lia), lia.verdict, about_it]
         )
-    heads = ["network", "Mb/s per user", "fixed point", ""]
-    out.print(table("Fixed points, with queueing round trips", heads, rows, left=4))
+    heads = ["network", "Mb/s per user", "fixed point", "under LIA Mb/s", "LIA's fixed point", ""]
+    out.print(table("Fixed points, with queueing round trips", heads, rows, left=6))
     out.print(f"kernel: {kernel}", markup=False, highlight=False)
     if about["jumps"]:
         out.print("the law jumps where paths tie; theory averages over states nearby", style="dim")
+
+
+def _rates(place: Rest) -> str:
+    """What a user of each class gets."""
+    rates = [f"{name} {rate:.3f}" for name, rate in place.rates_mbps.items()]
+    return ", ".join(rates) or "–"
 
 
 def show_command(law: str) -> None:

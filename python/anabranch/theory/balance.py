@@ -55,7 +55,7 @@ def check_law(class_name: str, controller: str) -> None:
             return
         why = "its drift is no number" if named["law"] else f"its rule is {named['formula']}"
     except ValueError as unknown:
-        why = str(unknown)
+        why = "it is a Python class" if controller.startswith("py:") else str(unknown)
     raise TheoryError(
         f"class {class_name!r}: the controller {label!r} has no drift, so theory has no equilibrium, "
         "fluid model or stability of it; choose one that is a law, growth per segment and backoff, such as "

@@ -12,6 +12,7 @@ pub use number::Truncated;
 use crate::error::LawError;
 use crate::graph::{Graph, Node, NodeId, One, Reduction, Symbol, Two};
 use crate::law::TextLaw;
+use crate::prelude;
 use crate::program::{Inputs, Program};
 use crate::range::{Range, ranges};
 use alloc::string::String;
@@ -58,7 +59,13 @@ impl TextLaw {
     pub fn integer(&self) -> Result<IntegerLaw, LawError> {
         let notes: Vec<String> = self.notes().iter().map(|note| note.name.clone()).collect();
         let rewritten = rewrite::rewritten(self.graph(), self.places(), &self.formulas(), &notes);
-        let rewritten = rewritten.map_err(|mistake| LawError::new(self.text(), mistake))?;
+        let rewritten = rewritten.map_err(|mut mistake| {
+            // What a symbol with a memory stands for is behind the text: its mention is in it.
+            if mistake.span.start >= self.text().len() {
+                mistake.span = prelude::mention(self.text(), "rtt_min");
+            }
+            LawError::new(self.text(), mistake)
+        })?;
         let (graph, roots) = (rewritten.graph, rewritten.roots);
         let ranges = ranges(&graph, &notes);
         let scaled = roots.iter().all(|root| is_scale_free(&graph, *root));

@@ -5,7 +5,7 @@
 
 use crate::error::Mistake;
 use crate::graph::{Graph, Node, NodeId, One, Symbol, Two};
-use crate::range::{PUBLISHED, Range, ranges};
+use crate::range::{LEAST_RTT, PUBLISHED, Range, ranges};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -66,10 +66,13 @@ impl Rewriter<'_> {
             |what: &str| Err(Mistake::new(format!("the kernel has no {what}"), place.clone()));
         let node = match self.old.node(id) {
             Node::Path(Symbol::Note(note), _) => {
-                let name = &self.notes[usize::from(note)];
-                if !PUBLISHED.contains(&name.as_str()) {
-                    let what = format!("note `{name}`: it publishes windows, round trips and `l`");
-                    return refused(&what);
+                let name = self.notes[usize::from(note)].as_str();
+                let what = match name {
+                    LEAST_RTT => "`rtt_min`".into(),
+                    _ => format!("note `{name}`"),
+                };
+                if !PUBLISHED.contains(&name) {
+                    return refused(&format!("{what}: it publishes windows, round trips and `l`"));
                 }
                 self.old.node(id)
             }
