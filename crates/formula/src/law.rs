@@ -1,9 +1,10 @@
 //! A law that is written as text, read and checked.
 
 use crate::build::{Builder, Place};
-use crate::collect::{BACKOFF, Declared, GROWTH, MIN_SSTHRESH, collect};
-use crate::error::{LawError, Mistake};
-use crate::graph::{Graph, Node, NodeId, Symbol};
+use crate::collect::{BACKOFF, Declaration, Declared, GROWTH, Given, MIN_SSTHRESH, collect};
+use crate::error::{LawError, Mistake, offer};
+use crate::expression::Expression;
+use crate::graph::{Graph, ME, Node, NodeId, Symbol, Two};
 use crate::number::Number;
 use crate::prelude;
 use crate::program::{Inputs, Program};
@@ -13,6 +14,7 @@ use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 /// Most bytes of the text of a law.
 pub const MOST_BYTES: usize = 1 << 16;
@@ -67,7 +69,7 @@ pub struct TextLaw {
     min_ssthresh: f64,
     graph: Graph,
     /// Of each node the bytes of the text that it comes from.
-    places: Vec<core::ops::Range<usize>>,
+    places: Vec<Range<usize>>,
     growth: NodeId,
     backoff: NodeId,
     quantities: Vec<Quantity>,
@@ -215,7 +217,6 @@ impl TextLaw {
 
     /// Whether a path is not simply a TCP: the shell is one where this does not hold.
     pub fn couples(&self) -> bool {
-        use crate::graph::{ME, Two};
         let node = |id| self.graph.node(id);
         let window = |id| node(id) == Node::Path(Symbol::Window, ME);
         let number = |id, value| node(id) == Node::Number(value);
@@ -243,7 +244,7 @@ impl TextLaw {
     }
 
     /// Of each node the bytes of the text that it comes from.
-    pub(crate) fn places(&self) -> &[core::ops::Range<usize>] {
+    pub(crate) fn places(&self) -> &[Range<usize>] {
         &self.places
     }
 
@@ -318,8 +319,8 @@ impl TextLaw {
 }
 
 impl Parameter {
-    fn of(declared: &crate::collect::Declaration<crate::collect::Given>) -> Self {
-        let crate::collect::Given { default, value, range } = declared.value;
+    fn of(declared: &Declaration<Given>) -> Self {
+        let Given { default, value, range } = declared.value;
         let (name, meaning) = (declared.name.text.clone(), declared.meaning.clone());
         Parameter { name, default, value, range, meaning }
     }
@@ -372,10 +373,7 @@ fn formula(text: &str, declared: &Declared) -> String {
 }
 
 /// The number of a definition of parameters alone.
-fn constant(
-    builder: &mut Builder<'_>,
-    value: &crate::expression::Expression,
-) -> Result<f64, Mistake> {
+fn constant(builder: &mut Builder<'_>, value: &Expression) -> Result<f64, Mistake> {
     let node = builder.number(value, Place::Constant)?;
     match builder.graph.node(node) {
         Node::Number(value) if value.is_finite() => Ok(value),
@@ -426,7 +424,7 @@ fn min_ssthresh(builder: &mut Builder<'_>, declared: &Declared) -> Result<f64, M
 }
 
 fn notes(builder: &mut Builder<'_>, declared: &Declared) -> Result<Vec<Note>, Mistake> {
-    let note = |one: &crate::collect::Declaration<_>| {
+    let note = |one: &Declaration<_>| {
         let initial = constant(builder, &one.value)?;
         Ok(Note { name: one.name.text.clone(), initial, meaning: one.meaning.clone() })
     };
@@ -437,10 +435,7 @@ fn notes(builder: &mut Builder<'_>, declared: &Declared) -> Result<Vec<Note>, Mi
 fn note(declared: &Declared, name: &Named) -> Result<usize, Mistake> {
     let place = declared.notes.iter().position(|one| one.name.text == name.text);
     place.ok_or_else(|| {
-        let near = crate::error::offer(
-            &name.text,
-            declared.notes.iter().map(|one| one.name.text.as_str()),
-        );
+        let near = offer(&name.text, declared.notes.iter().map(|one| one.name.text.as_str()));
         let help = match near.is_empty() {
             true => format!(": declare it, as in `note {} = 0`", name.text),
             false => near,
