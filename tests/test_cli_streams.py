@@ -31,6 +31,7 @@ WORDS = {
     "reproduce": ["reproduce", "khalili.table3.n10", "--seeds", "2", "--quick"],
     "audit": ["audit", "lia", "-n", "1"],
     "capture": ["capture", "c.pcapng"],
+    "law check": ["law", "check", "gentle"],
 }
 """A short form of each command that takes `--json FILE` and needs no root."""
 

@@ -211,8 +211,15 @@ def test_a_class_that_is_not_there_is_said_clearly(tmp_path: Path, given: str, s
 def test_what_is_no_controller_is_refused() -> None:
     with pytest.raises(TypeError, match="it is a name, a law, or a class"):
         outside(3)
-    named = outside(functools.partial(ab.Controller, gain=2))
-    assert named and named.name == "py:Controller:gain=2"
+
+    class Gains(ab.Controller):
+        def __init__(self, paths, random, gain=1.0):  # type: ignore[no-untyped-def]
+            super().__init__(paths, random)
+
+    named = outside(functools.partial(Gains, gain=2))
+    assert named and named.name == "py:Gains:gain=2"
+    with pytest.raises(ab.ScenarioError, match=r"derive the class from ab\.Controller"):
+        outside(functools.partial(Gains, gian=2))
 
 
 def test_a_result_of_a_class_is_saved_and_loaded_without_it(tmp_path: Path) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from .arguments import Command, Commands, FormatOption, JsonAloneCommand
+from .arguments import Command, Commands, FormatOption, JsonOption
 from .formats import TEXT
 
 law_app = typer.Typer(
@@ -28,15 +27,12 @@ LawArgument = Annotated[
 
 
 @law_app.command(
-    cls=JsonAloneCommand,
+    cls=Command,
     epilog='Example: anabranch law check gentle\n\nExample: anabranch law check "phi:phi=0.5"',
 )
 def check(
     law: LawArgument,
-    json: Annotated[
-        Path | None,
-        typer.Option("--json", help="Write JSON here; --json alone, or -, is standard output."),
-    ] = None,
+    json: JsonOption = None,
     format_: FormatOption = TEXT,
 ) -> None:
     """Show what a law promises and what it breaks, each with the smallest example; whether it has a

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as text
 import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,11 +10,12 @@ from typing import Any
 import typer
 
 from .. import _core, theory
-from ..files import atomic_write
+from ..files import check_writable, write_json
 from ..records import plain
 from ..scenario import load
 from ..theory.properties import Checked, checked
 from ..written import Law, shipped_law, shipped_laws
+from .keeping import show_and_write
 from .terminal import console, named, table
 
 NETWORKS = {
@@ -54,25 +54,27 @@ def given(law: str) -> Law:
 
 
 def check_command(law: str, json: Path | None) -> None:
-    """Prints what a law keeps and breaks, or writes it. Status 1 when it breaks what all shipped
+    """Prints what a law keeps and breaks, and writes it. Status 1 when it breaks what all shipped
     laws keep, or has no fixed point.
     """
     own = given(law)
+    if json:
+        check_writable(json)
     properties = checked(own)
     rests = [rest(own, network) for network in NETWORKS]
     beside = {network: rest("lia", network) for network in NETWORKS}
     kernel = in_kernel(own)
-    if json is None:
-        show(own, properties, rests, beside, kernel)
-    else:
-        content = {
-            "kind": "anabranch law check",
-            "law": plain(_core.law(own)),
-            "properties": [_plain(one) for one in properties],
-            "networks": [asdict(one) | {"under_lia": asdict(beside[one.network])} for one in rests],
-            "kernel": kernel,
-        }
-        atomic_write(json, text.dumps(content, indent=1) + "\n")
+    content = {
+        "kind": "anabranch law check",
+        "law": plain(_core.law(own)),
+        "properties": [_plain(one) for one in properties],
+        "networks": [asdict(one) | {"under_lia": asdict(beside[one.network])} for one in rests],
+        "kernel": kernel,
+    }
+    show_and_write(
+        lambda: show(own, properties, rests, beside, kernel),
+        (json, lambda file: write_json(file, content)),
+    )
     grave = any(one.broken and one.broken.grave for one in properties)
     if grave or not all(one.rates_mbps for one in rests):
         raise typer.Exit(1)

@@ -59,8 +59,8 @@ def controllers_from(text: str) -> dict[str, str]:
     if twice or len(names) < 2:
         fault = f", which names {twice} more than once" if twice else ""
         raise ValueError(
-            f"--controllers is {text!r}{fault}; write two or more, such as lia,olia or "
-            "my.law:beta={0.2,0.5}"
+            f"--controllers is {text!r}{fault}; write two or more names, such as lia,olia "
+            "or my.law:beta={0.2,0.5}"
         )
     return dict(zip(names, given, strict=True))
 
