@@ -315,7 +315,7 @@ def test_values_in_braces_are_compared_as_laws_of_their_own(
     ("controllers", "why"),
     [
         ("my.law:beta={0.2,0.20}", "names gentle:beta=0.2 more than once"),
-        ("my.law:beta={0.2}", "write two or more, such as lia,olia or my.law:beta={0.2,0.5}"),
+        ("my.law:beta={0.2}", "write two or more names, such as lia,olia or my.law:beta={0.2,0.5}"),
         ("lia,my.law:beta={0.2,2}", "my.law:9:13: beta is 2; it lies in (0, 1]"),
         ("my.law,yours.law", "the law yours.law cannot be read"),
     ],
