@@ -135,9 +135,10 @@ def attached(
             if law in found.loaded:
                 raise LinuxError(f"two controllers are called {law}: give one of them another name")
             # Letters, digits, `_` and `.` are all that the kernel takes.
-            number = len(found.loaded)
             words = re.sub(r"[^a-z0-9_]", "", law.lower())
-            own = f"ab{os.getpid()}_{number}{words}"[:LONGEST_NAME]
+            own = f"ab{os.getpid()}_{words}"[:LONGEST_NAME]
+            if own in (other.kernel_name for other in found.loaded.values()):
+                own = f"ab{os.getpid()}_{len(found.loaded)}{words}"[:LONGEST_NAME]
             controller = load(
                 name,
                 kernel_name=own,
