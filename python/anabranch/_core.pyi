@@ -380,7 +380,8 @@ class KernelController:
     characters, for a controller of this process alone. `min_ssthresh` is the smallest threshold of coupled paths in
     segments, without it the law's own; `skips` the fraction of callbacks to ignore, for testing; `record` keeps every step,
     `fault` plants a fault, for testing: `remainder-dropped`, `trips-swapped`,
-    `credit-reset` or `idle-ignored`. With `object`, the compiled C of a law, `name` is the text of that.
+    `credit-reset` or `idle-ignored`. With `object`, the compiled C of a law, `name` is the text of that,
+    and `kernel_name` is given.
     Raises ValueError for an unknown name, FileExistsError if it is loaded already, PermissionError,
     OSError with what the kernel said.
     """

@@ -153,15 +153,10 @@ fn compiled(text: &str, kernel_name: Option<String>, object: Vec<u8>) -> PyResul
         ))
     })?;
     let port = Port::written(law).map_err(|wrong| PyValueError::new_err(wrong.to_string()))?;
-    let kernel_name = kernel_name.unwrap_or_else(|| {
-        let name = law.name().replace('-', "_");
-        format!("{}{name}", kernel::WRITTEN).chars().take(MOST_NAME).collect()
-    });
+    let kernel_name = kernel_name
+        .ok_or_else(|| PyValueError::new_err("a law in text is loaded under a `kernel_name`"))?;
     Ok(Program::compiled(port, kernel_name, object))
 }
-
-/// Most characters of a name in the kernel.
-const MOST_NAME: usize = 15;
 
 #[pyfunction]
 pub(crate) fn kernel_source_files() -> Vec<(&'static str, &'static str)> {

@@ -150,6 +150,12 @@ fn each<'py>(
     given: &[Vector<'py>; 3],
     formula: Formula,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let [windows, rtts, losses] = alike(given)?;
+    Ok(visit(controller, Steady { windows, rtts, losses, formula })?.into_pyarray(py))
+}
+
+/// Windows, round trips and losses, of which there are as many.
+pub(crate) fn alike(given: &[Vector<'_>; 3]) -> PyResult<[Vec<f64>; 3]> {
     let [windows, rtts, losses] = given.each_ref().map(|vector| vector.as_array().to_vec());
     if windows.len() != rtts.len() || windows.len() != losses.len() {
         return Err(PyValueError::new_err(format!(
@@ -159,7 +165,7 @@ fn each<'py>(
             losses.len()
         )));
     }
-    Ok(visit(controller, Steady { windows, rtts, losses, formula })?.into_pyarray(py))
+    Ok([windows, rtts, losses])
 }
 
 /// Paths in the steady state.

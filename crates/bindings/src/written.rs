@@ -1,6 +1,7 @@
 //! Laws that are written as text.
 
 use crate::ScenarioError;
+use crate::laws::alike;
 use crate::names::parsed;
 use control::{ControllerSpec, TextLaw};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
@@ -73,14 +74,7 @@ pub(crate) fn slopes<'py>(
     let Some(law) = spec.written() else {
         return Ok(None);
     };
-    let [w, rtt, p] = [windows, rtts_s, losses].map(|vector| vector.as_array().to_vec());
-    if w.len() != rtt.len() || w.len() != p.len() {
-        let (a, b, c) = (w.len(), rtt.len(), p.len());
-        let why = format!(
-            "windows, rtts_s and losses have {a}, {b} and {c} entries; they must have as many"
-        );
-        return Err(PyValueError::new_err(why));
-    }
+    let [w, rtt, p] = alike(&[windows, rtts_s, losses])?;
     let found = law.slopes(&w, &rtt, &p);
     let matrix = |rows: &[Vec<f64>]| {
         PyArray2::from_vec2(py, rows).map_err(|wrong| PyValueError::new_err(wrong.to_string()))

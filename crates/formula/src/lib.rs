@@ -4,9 +4,9 @@
 //!
 //! ```text
 //! law gentle: linked increases, and a smaller decrease the more paths there are
-//! param beta = 0.5 in (0, 1]: a loss costs this share of the window, over n
+//! param beta = 0.5 in (0, 1]: a loss costs beta/n of the window of its path
 //!
-//! growth  = 1 / (n^2 * w_tot)
+//! growth  = 2*beta / (n^2 * w_tot)
 //! backoff = w * (1 - beta/n)
 //! ```
 //!

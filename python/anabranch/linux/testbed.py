@@ -19,6 +19,7 @@ from . import check
 from .controllers import Attached
 from .emulation import Emulation
 from .errors import LinuxError
+from .fit import source_of
 from .judge import grown, host_counters, starving, wrong_connections, wrong_emulation, wrong_network
 from .namespace import Namespace
 from .rights import TO_RUN, as_root, is_root, lacking
@@ -92,7 +93,7 @@ def connections(plan: Plan, network: Network, seed: int, controllers: Attached) 
         for class_, (planned, when) in enumerate(
             zip(plan.classes, starts(plan, seed), strict=True)
         ):
-            name = controllers.kernel_name(planned.law or planned.controller)
+            name = controllers.kernel_name(source_of(planned))
             for path in present(planned):
                 network.senders[class_].set_endpoint(path, True)
             buffer_bytes = send_buffer(plan, planned)
