@@ -7,6 +7,7 @@
 #define AB_EVENT_H
 
 #include "counters.h"
+#include "notes.h"
 #include "siblings.h"
 
 /* The threshold after a congestion event at window `cwnd`. Not inlined: the views of two callers in
@@ -18,14 +19,15 @@ static __attribute__((noinline)) u32 ab_event(struct tcp_sock *tp, struct ab_pat
 
 	if (!floor)
 		floor = AB_MIN_SSTHRESH;
+	ab_news(tp, p, 0, 0);
+	if (p->since_loss) {
+		p->between_losses = p->since_loss;
+		p->since_loss = 0;
+	}
 	if (AB_COUPLED && ab_gather(tp, &v) > 1) {
 		v.path[v.me & (AB_PATHS - 1)].cwnd = cwnd;
 		s64 after = ab_backoff(&v);
 		ssthresh = after > (s64)floor ? (u32)after : floor;
-	}
-	if (p->since_loss) {
-		p->between_losses = p->since_loss;
-		p->since_loss = 0;
 	}
 	p->credit = 0; /* as snd_cwnd_cnt of the kernel's Reno */
 	p->reduced = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "include/fully_coupled.h"
+#include "fully_coupled.h"
 #include "shell.h"
 
 AB_CONTROLLER("ab_fullycoupled");

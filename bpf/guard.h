@@ -13,6 +13,7 @@
 #define AB_GUARD_H
 
 #include "event.h"
+#include "notes.h"
 
 static inline u8 ab_state(struct tcp_sock *tp)
 {
@@ -34,6 +35,7 @@ static inline void ab_begin(struct tcp_sock *tp, struct ab_path *p)
 	p->ssthresh = tp->snd_ssthresh;
 	p->state = ab_state(tp);
 	p->paths = 1;
+	ab_begin_notes(p);
 }
 
 static inline void ab_repaired(struct ab_path *p)

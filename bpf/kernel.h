@@ -123,6 +123,7 @@ struct mptcp_sock {
 };
 
 struct rate_sample {
+	long rtt_us; /* negative without a sample */
 	int losses; /* newly marked lost */
 	u32 acked_sacked; /* newly delivered */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "include/olia.h"
+#include "olia.h"
 #include "shell.h"
 
 AB_CONTROLLER("ab_olia");

@@ -197,6 +197,7 @@ static inline void ab_control(struct tcp_sock *tp, int flag, const struct rate_s
 	since = p->running ? ab_min(since, AB_PLAUSIBLE) : acked;
 	p->delivered = tp->delivered;
 	p->running = 1;
+	ab_news(tp, p, since, rs);
 	p->since_loss = ab_max(p->since_loss, p->since_loss + since); /* does not wrap */
 	if (ab_reducing(p->state))
 		ab_reduce(tp, p, flag, rs->losses, since);

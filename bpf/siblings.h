@@ -89,6 +89,11 @@ __attribute__((noinline, weak)) int ab_visit(struct ab_walk *w, struct ab_view *
 	view->srtt = ssk->srtt_us >> 3;
 	view->since_loss = path.since_loss;
 	view->between_losses = path.between_losses;
+#if AB_NOTES
+#pragma unroll
+	for (int i = 0; i < AB_NOTES; i++)
+		view->note[i] = path.note[i];
+#endif
 	w->paths++;
 	if ((u64)context->tcp_sock == w->socket)
 		w->me = place;

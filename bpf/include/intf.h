@@ -19,9 +19,20 @@
 #define AB_FIELD(type, field, offset) \
 	_Static_assert(__builtin_offsetof(struct type, field) == (offset), #type "." #field)
 
+/* Notes of its own that a law keeps of each path; its header may define it first, up to 4. */
+#ifndef AB_NOTES
+#define AB_NOTES 0
+#endif
+
 /* Most subflows of a connection that is coupled; a power of two, as masks bound places by it. The
- * kernel's path manager opens 9 at most. */
+ * kernel's path manager opens 9 at most. With notes fewer fit the stack of BPF. */
+#if !AB_NOTES
 #define AB_PATHS 16
+#elif AB_NOTES <= 2
+#define AB_PATHS 8
+#else
+#define AB_PATHS 4
+#endif
 
 /* What a law sees of one subflow. Zero `srtt` marks a place without a usable subflow. */
 struct ab_view {
@@ -29,9 +40,12 @@ struct ab_view {
 	ab_u32 srtt; /* us */
 	ab_u32 since_loss; /* segments acknowledged since the last loss */
 	ab_u32 between_losses; /* segments acknowledged between the last two losses */
+#if AB_NOTES
+	ab_u64 note[AB_NOTES]; /* ab_signed */
+#endif
 };
 
-AB_SIZE(ab_view, 16);
+AB_SIZE(ab_view, 16 + 8 * AB_NOTES);
 AB_FIELD(ab_view, cwnd, 0);
 AB_FIELD(ab_view, srtt, 4);
 AB_FIELD(ab_view, since_loss, 8);
@@ -44,7 +58,7 @@ struct ab_views {
 	struct ab_view path[AB_PATHS];
 };
 
-AB_SIZE(ab_views, 264);
+AB_SIZE(ab_views, 8 + (16 + 8 * AB_NOTES) * AB_PATHS);
 AB_FIELD(ab_views, paths, 0);
 AB_FIELD(ab_views, me, 4);
 AB_FIELD(ab_views, path, 8);
@@ -62,7 +76,6 @@ AB_FIELD(ab_window, cwnd, 8);
 /* One step of a window under the law: what it saw and what it said. Recorded by an attached
  * controller, and replayed by `ab_replay`, by the same C built natively and by the readable law. */
 struct ab_step {
-	struct ab_views views;
 	ab_u32 acked; /* segments acknowledged */
 	ab_u32 before_cwnd, after_cwnd; /* segments */
 	ab_u32 srtt; /* of the socket itself, us */
@@ -71,20 +84,21 @@ struct ab_step {
 	ab_s64 before_credit, after_credit; /* 2^-32 segments */
 	ab_s64 growth; /* for each acknowledged segment, in 2^-32 segments */
 	ab_s64 backoff; /* segments, not floored; only a replay sets it, a record has zero */
+	struct ab_views views; /* at the end, as its size depends on the law */
 };
 
-AB_SIZE(ab_step, 320);
-AB_FIELD(ab_step, views, 0);
-AB_FIELD(ab_step, acked, 264);
-AB_FIELD(ab_step, before_cwnd, 268);
-AB_FIELD(ab_step, after_cwnd, 272);
-AB_FIELD(ab_step, srtt, 276);
-AB_FIELD(ab_step, socket, 280);
-AB_FIELD(ab_step, breaks, 284);
-AB_FIELD(ab_step, before_credit, 288);
-AB_FIELD(ab_step, after_credit, 296);
-AB_FIELD(ab_step, growth, 304);
-AB_FIELD(ab_step, backoff, 312);
+AB_SIZE(ab_step, 64 + (16 + 8 * AB_NOTES) * AB_PATHS);
+AB_FIELD(ab_step, acked, 0);
+AB_FIELD(ab_step, before_cwnd, 4);
+AB_FIELD(ab_step, after_cwnd, 8);
+AB_FIELD(ab_step, srtt, 12);
+AB_FIELD(ab_step, socket, 16);
+AB_FIELD(ab_step, breaks, 20);
+AB_FIELD(ab_step, before_credit, 24);
+AB_FIELD(ab_step, after_credit, 32);
+AB_FIELD(ab_step, growth, 40);
+AB_FIELD(ab_step, backoff, 48);
+AB_FIELD(ab_step, views, 56);
 
 /* Settings of a controller, written before it is loaded. */
 struct ab_settings {
@@ -153,9 +167,12 @@ struct ab_path {
 	ab_u8 paths; /* usable paths at the last ACK; 1 while plain Reno */
 	ab_u8 running; /* whether an ACK has come */
 	ab_u32 breaks; /* counts on when something beside the law may move the window */
+#if AB_NOTES
+	ab_u64 note[AB_NOTES]; /* ab_signed */
+#endif
 };
 
-AB_SIZE(ab_path, 72);
+AB_SIZE(ab_path, 72 + 8 * AB_NOTES);
 AB_FIELD(ab_path, connection, 0);
 AB_FIELD(ab_path, credit, 8);
 AB_FIELD(ab_path, growth, 16);
@@ -175,6 +192,22 @@ AB_FIELD(ab_path, paths, 66);
 AB_FIELD(ab_path, running, 67);
 AB_FIELD(ab_path, breaks, 68);
 
+#if AB_NOTES
+/* The notes of a path on their way through the functions of a law. */
+struct ab_notes {
+	ab_u64 note[AB_NOTES]; /* ab_signed */
+};
+
+/* What changes notes: an ACK, or a congestion event, which leaves the first three zero. */
+struct ab_news {
+	ab_u32 acked; /* segments that it acknowledges */
+	ab_u32 rtt; /* its sample of the round-trip time, us; zero if it has none */
+	ab_u32 srtt; /* us */
+	ab_u32 since_loss; /* as in ab_path, before it */
+	ab_u32 between_losses;
+};
+#endif
+
 /* One socket under a controller, as the iterator of status.bpf.c writes it. */
 struct ab_subflow {
 	ab_u8 controller[16]; /* its name in the kernel, filled up with zeros */
@@ -188,7 +221,7 @@ struct ab_subflow {
 	struct ab_path path; /* zero if the controller has not begun on it */
 };
 
-AB_SIZE(ab_subflow, 144);
+AB_SIZE(ab_subflow, 144 + 8 * AB_NOTES);
 AB_FIELD(ab_subflow, controller, 0);
 AB_FIELD(ab_subflow, local, 16);
 AB_FIELD(ab_subflow, remote, 32);

@@ -49,13 +49,12 @@ static inline ab_number ab_pack(ab_u64 mantissa, ab_s64 exponent)
 	return ((ab_u64)(exponent + AB_BIAS) << 32) | (mantissa & 0xffffffffULL);
 }
 
-/* A whole number. */
-AB_FUNCTION ab_number ab_whole(ab_u64 value)
+/* value * 2^e. Inlined: the verifier follows eight calls one inside the other. */
+static inline ab_number ab_normal(ab_u64 value, ab_s64 e)
 {
-	ab_s64 e = 32; /* of the mantissa that the upper half of `value` will be */
-
 	if (!value)
 		return 0;
+	e += 32; /* of the mantissa that the upper half of `value` will be */
 	if (!(value >> 32)) { value <<= 32; e -= 32; }
 	if (!(value >> 48)) { value <<= 16; e -= 16; }
 	if (!(value >> 56)) { value <<= 8; e -= 8; }
@@ -63,6 +62,12 @@ AB_FUNCTION ab_number ab_whole(ab_u64 value)
 	if (!(value >> 62)) { value <<= 2; e -= 2; }
 	if (!(value >> 63)) { value <<= 1; e -= 1; }
 	return ab_pack(value >> 32, e);
+}
+
+/* A whole number. */
+AB_FUNCTION ab_number ab_whole(ab_u64 value)
+{
+	return ab_normal(value, 0);
 }
 
 AB_FUNCTION ab_number ab_times(ab_number a, ab_number b)

@@ -32,13 +32,12 @@ static inline ab_signed ab_negative(ab_signed a)
 AB_FUNCTION ab_number ab_less(ab_number a, ab_number b)
 {
 	ab_s64 apart = ab_exponent(a) - ab_exponent(b);
-	ab_number rest;
 
 	if (!b || apart > 62 || apart < 0)
 		return a >= b ? a : 0;
 	/* 31 bits more than the mantissa has: what is shifted out is less than truncation takes */
-	rest = ab_whole((ab_mantissa(a) << 31) - ((ab_mantissa(b) << 31) >> apart));
-	return rest ? ab_pack(ab_mantissa(rest), ab_exponent(rest) + ab_exponent(a) - 31) : 0;
+	return ab_normal((ab_mantissa(a) << 31) - ((ab_mantissa(b) << 31) >> apart),
+			 ab_exponent(a) - 31);
 }
 
 AB_FUNCTION ab_signed ab_add(ab_signed a, ab_signed b)

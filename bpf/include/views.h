@@ -3,22 +3,25 @@
  * Functions of what a law sees: what every usable subflow of the connection last published. The
  * same as `PathView` of the readable laws in crates/control, in whole numbers.
  *
- * A law's header gives two functions and five numbers:
+ * A law's header gives two functions and two numbers:
  *   ab_growth(views)   what one acknowledged segment adds to the window of `me`, in 2^-32 segments;
  *   ab_backoff(views)  the window of `me` after a congestion event, in whole segments, not floored;
  *   AB_COUPLED         whether paths influence each other;
- *   AB_MIN_SSTHRESH    the smallest threshold of coupled subflows, in segments;
- *   AB_RELATIVE, AB_OF_RENO, AB_ABSOLUTE
- *                      bound the error of ab_growth against the growth g of the readable law:
- *                      (AB_RELATIVE |g| + AB_OF_RENO / w) 2^-31 + AB_ABSOLUTE 2^-32 segments.
- *                      crates/ports/tests holds the law to it.
+ *   AB_MIN_SSTHRESH    the smallest threshold of coupled subflows, in segments.
  *
- * How a header derives its bound, with u = 2^-31: an operation of number.h takes less than u of its
- * result away, and whole numbers below 2^32 are exact. Errors of factors add up; a quotient is too
- * large by the error of its divisor; a sum of positive numbers has the larger error of the two, and
- * the addition's own. So ab_rate is low by at most u, and ab_total_rate, which adds up to AB_PATHS
- * rates, by at most 16u. One u more stands for products of errors and for the rounding of the
- * readable law, which are below 2^-45 together. ab_fixed takes away less than 2^-32 segments.
+ * One that keeps notes of a path has two functions and a number more:
+ *   AB_NOTES           how many, up to 4, before it includes this file;
+ *   ab_first_notes(notes)        what they are when the path joins;
+ *   ab_note_ack(notes, news)     what an ACK makes of them;
+ *   ab_note_loss(notes, news)    what a congestion event makes of them, before ab_backoff.
+ *
+ * crates/formula writes such headers from the texts of laws, with a bound on the error of growth
+ * (crates/formula/src/integer/bound.rs derives it). For those who write one themselves, with
+ * u = 2^-31: an operation of number.h takes less than u of its result away, and whole numbers below
+ * 2^32 are exact. Errors of factors add up; a quotient is too large by the error of its divisor; a
+ * sum of positive numbers has the larger error of the two, and the addition's own. So ab_rate is
+ * low by at most u, and ab_total_rate, which adds up to AB_PATHS rates, by at most 16u. ab_fixed
+ * takes away less than 2^-32 segments.
  *
  * Domain: windows from 1 to 2^24 segments, round-trip times from 1 us to 2^31 us, up to AB_PATHS
  * paths.

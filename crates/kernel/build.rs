@@ -6,15 +6,15 @@ use std::{env, fs};
 
 /// FNV-1a over what the sources of the controllers say, in the order of their names: without
 /// comments, and without the iterator that only looks.
-fn digest(sources: &Path) -> u64 {
-    let mut files: Vec<PathBuf> = [sources.to_owned(), sources.join("include")]
+fn digest(sources: &Path, laws: &Path) -> u64 {
+    let mut files: Vec<PathBuf> = [sources, &sources.join("include"), laws]
         .iter()
         .flat_map(|folder| fs::read_dir(folder).expect("bpf/ is beside crates/").flatten())
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|end| end == "c" || end == "h"))
         .filter(|path| !path.ends_with("status.bpf.c"))
         .collect();
-    files.sort();
+    files.sort_by_key(|file| file.file_name().map(ToOwned::to_owned));
     let texts = files.iter().map(|file| fs::read_to_string(file).expect("sources are readable"));
     let bytes = texts.flat_map(|text| words(&text).into_bytes());
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
@@ -38,12 +38,13 @@ fn kernel_name(source: &str) -> Option<&str> {
     source.split_once("AB_CONTROLLER(\"")?.1.split_once('"').map(|(name, _)| name)
 }
 
-/// Compiles `source` to `object`.
-fn compile(source: &Path, object: &Path) {
+/// Compiles `source` to `object`; the headers of laws are in `laws`.
+fn compile(source: &Path, laws: &Path, object: &Path) {
     let headers = env::var("DEP_BPF_INCLUDE").expect("libbpf-sys says where BPF's headers are");
     let clang = env::var("CLANG").unwrap_or_else(|_| "clang".into());
     let mut command = Command::new(&clang);
     command.args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror"]);
+    command.arg("-I").arg(source.with_file_name("include")).arg("-I").arg(laws);
     command.arg("-I").arg(&headers).arg("-c").arg(source).arg("-o").arg(object);
     match command.status() {
         Ok(status) if status.success() => {}
@@ -81,7 +82,9 @@ fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     println!("cargo:rerun-if-changed={}", sources.display());
     println!("cargo:rerun-if-env-changed=CLANG");
-    println!("cargo:rustc-env=AB_SOURCES={:016x}", digest(&sources));
+    let laws = env::var("DEP_LAWS_HEADERS").expect("`ports` says where the headers of laws are");
+    let laws = Path::new(&laws);
+    println!("cargo:rustc-env=AB_SOURCES={:016x}", digest(&sources, laws));
     let layout = env::var("DEP_LAWS_LAYOUT").expect("`ports` says where the layouts are");
     println!("cargo:rustc-env=AB_LAYOUT={layout}");
     write_sources(&sources, &out.join("sources.rs"));
@@ -91,7 +94,7 @@ fn main() {
         let Some(stem) = file.strip_suffix(".bpf.c") else {
             continue;
         };
-        compile(&entry.path(), &out.join(stem).with_extension("o"));
+        compile(&entry.path(), laws, &out.join(stem).with_extension("o"));
         let text = fs::read_to_string(entry.path()).expect("sources are readable");
         if let Some(name) = kernel_name(&text) {
             rows.push(format!("\"{}\": \"{name}\" \"{stem}\",\n", stem.replace('_', "-")));

@@ -1,43 +1,64 @@
-//! Builds each law of `bpf/include` natively, with names of its own, and hands on the layouts that
-//! `intf.h` states.
+//! Writes the C of each law that `bpf/` has a controller for, from the text of the law, builds it
+//! natively with names of its own, and hands on the layouts that `intf.h` states.
 
+use formula::TextLaw;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
-
-/// What the header of a law defines; a header with the first one is a law.
-const NUMBERS: [&str; 5] =
-    ["AB_COUPLED", "AB_MIN_SSTHRESH", "AB_RELATIVE", "AB_OF_RENO", "AB_ABSOLUTE"];
 
 /// The most subflows of a coupled connection, in `intf.h`.
 const PATHS: &str = "AB_PATHS";
 
 fn main() {
-    let include = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../bpf/include");
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let (bpf, texts) = (root.join("bpf"), root.join("python/anabranch/laws"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    println!("cargo:rerun-if-changed={}", include.display());
-    println!("cargo:rerun-if-changed=src/law.c");
-    build(&laws(&include), &include, &out);
+    for source in [&bpf, &texts, Path::new("src/law.c"), Path::new("src/window.c")] {
+        println!("cargo:rerun-if-changed={}", source.display());
+    }
+    let headers = out.join("headers");
+    fs::create_dir_all(&headers).expect("OUT_DIR is writable");
+    let laws = laws(&bpf);
+    for law in &laws {
+        let text = texts.join(law.replace('_', "-")).with_extension("law");
+        fs::write(headers.join(law).with_extension("h"), header(&text)).expect("OUT_DIR is there");
+    }
+    build(&laws, &[&bpf.join("include"), &headers], &out);
+    write_rows(&laws, &texts, &out);
     let layout = out.join("layout.rs");
-    fs::write(&layout, layouts(&read(&include.join("intf.h")))).expect("OUT_DIR is writable");
+    fs::write(&layout, layouts(&read(&bpf.join("include/intf.h")))).expect("OUT_DIR is writable");
     println!("cargo:rustc-env=AB_LAYOUT={}", layout.display());
     println!("cargo:layout={}", layout.display()); // for build.rs of `kernel`
+    println!("cargo:headers={}", headers.display());
 }
 
-/// The stems of the headers that are laws, sorted.
-fn laws(include: &Path) -> Vec<String> {
-    let files = fs::read_dir(include).expect("bpf/ is beside crates/").flatten();
+/// The laws that `bpf/` has a controller for, sorted.
+fn laws(bpf: &Path) -> Vec<String> {
+    let files = fs::read_dir(bpf).expect("bpf/ is beside crates/").flatten();
     let mut stems: Vec<String> = files
         .map(|entry| entry.path())
-        .filter(|path| number(&read(path), NUMBERS[0]).is_some())
-        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
+        .filter(|path| read(path).contains("AB_CONTROLLER(\""))
+        .filter_map(|path| Some(path.file_name()?.to_str()?.strip_suffix(".bpf.c")?.to_owned()))
         .collect();
     stems.sort();
     stems
 }
 
 fn read(file: &Path) -> String {
-    fs::read_to_string(file).expect("sources are readable")
+    match file.is_dir() {
+        true => String::new(),
+        false => fs::read_to_string(file)
+            .unwrap_or_else(|error| panic!("{} cannot be read: {error}", file.display())),
+    }
+}
+
+/// The C of a law in text.
+fn header(text: &Path) -> String {
+    let law = TextLaw::read(&read(text)).and_then(|law| law.integer());
+    match law {
+        Ok(law) => law.c(),
+        Err(error) => panic!("{}: {error}", text.display()),
+    }
 }
 
 /// The number that a header defines under this name.
@@ -49,50 +70,56 @@ fn number<'a>(header: &'a str, name: &str) -> Option<&'a str> {
     })
 }
 
-/// Compiles the laws, and writes the row of each in the registry.
-fn build(laws: &[String], include: &Path, out: &Path) {
+/// Compiles the laws, and how a window moves.
+fn build(laws: &[String], includes: &[&Path], out: &Path) {
     let mut build = cc::Build::new();
-    build.include(include).include("src").flag("-std=c11").warnings(true).extra_warnings(true);
-    let mut rows = String::new();
+    build.includes(includes).include("src");
+    build.flag("-std=c11").warnings(true).extra_warnings(true).file("src/window.c");
     for law in laws {
         let source = out.join(format!("{law}.c"));
         let text =
             format!("#include \"{law}.h\"\n#define AB_NAME(f) ab_{law}_##f\n#include \"law.c\"\n");
         fs::write(&source, text).expect("OUT_DIR is writable");
         build.file(source);
-        let functions = ["growth", "backoff", "grow"].map(|f| format!("ab_{law}_{f}"));
-        let header = read(&include.join(law).with_extension("h"));
-        let numbers = NUMBERS.map(|name| {
-            let number = number(&header, name);
-            number.unwrap_or_else(|| panic!("bpf/include/{law}.h does not define {name}"))
-        });
-        let (functions, numbers) = (functions.join(" "), numbers.join(" "));
-        writeln!(rows, "\"{}\": {functions} {numbers},", law.replace('_', "-")).ok();
     }
     build.compile("laws");
+}
+
+/// Writes the row of each law in the registry: its text and its functions.
+fn write_rows(laws: &[String], texts: &Path, out: &Path) {
+    let mut rows = String::new();
+    for law in laws {
+        let name = law.replace('_', "-");
+        let text = texts.join(&name).with_extension("law");
+        let text = text.canonicalize().expect("its C was just written");
+        writeln!(rows, "{name:?}: {text:?} ab_{law}_growth ab_{law}_backoff,").ok();
+    }
     fs::write(out.join("laws.rs"), format!("ports! {{\n{rows}}}\n")).expect("OUT_DIR is writable");
 }
 
 /// The macro `layout!`: holds a structure of Rust to AB_SIZE and AB_FIELD of one in C, an enum to
 /// the values of one in C, and [`PATHS`] to its definition.
 fn layouts(interface: &str) -> String {
-    let mut arms = structures(interface);
-    arms.extend(interface.split("\nenum ").skip(1).map(enumeration));
     let paths = number(interface, PATHS).expect("intf.h defines AB_PATHS");
+    let mut arms = structures(interface, paths);
+    arms.extend(interface.split("\nenum ").skip(1).map(enumeration));
     writeln!(arms, "({PATHS}, $c:expr) => {{ const _: () = assert!($c == {paths}, {PATHS:?}); }};")
         .ok();
     format!("macro_rules! layout {{\n{arms}}}\n")
 }
 
-/// The arms of the structures.
-fn structures(interface: &str) -> String {
+/// The arms of the structures, under a law without notes of its own.
+fn structures(interface: &str, paths: &str) -> String {
+    let sizes = format!(
+        "const AB_NOTES: usize = 0; const {PATHS}: usize = {paths}; _ = AB_NOTES + {PATHS};"
+    );
     let mut arms = String::new();
     let stated = interface.lines().filter_map(stated);
     for (kind, words) in stated {
         match (kind, words.as_slice()) {
             ("AB_SIZE", [name, bytes]) => {
                 let close = if arms.is_empty() { "" } else { "};};\n" };
-                writeln!(arms, "{close}({name}, $t:ty) => {{ const _: () = {{").ok();
+                writeln!(arms, "{close}({name}, $t:ty) => {{ const _: () = {{ {sizes}").ok();
                 writeln!(arms, "assert!(size_of::<$t>() == {bytes}, \"size of {name}\");").ok();
             }
             ("AB_FIELD", [name, field, offset]) => {

@@ -2,8 +2,9 @@
 #![no_main]
 
 use arbitrary::Unstructured;
+use formula::Number;
 use formula::TextLaw;
-use formula::integer::View;
+use formula::integer::{Truncated, View};
 use libfuzzer_sys::fuzz_target;
 
 #[path = "../../crates/formula/tests/common/random.rs"]
@@ -27,12 +28,16 @@ fuzz_target!(|bytes: &[u8]| {
         let bits = bytes.int_in_range(0..=bits - 1).unwrap_or(0);
         (1u32 << bits) | (bytes.arbitrary::<u32>().unwrap_or(0) & ((1 << bits) - 1))
     };
+    // The note of `rtt_min` is a time.
+    let sign = if text.contains("rtt_min") { 1.0 } else { -1.0 };
     let views: Vec<View> = (0..2 + number(3) as usize % 7)
         .map(|_| View {
             cwnd: number(24),
             srtt: number(31),
             since_loss: number(24) - 1,
             between_losses: number(24) - 1,
+            notes: [number(24), number(12), number(30), 1]
+                .map(|note| Truncated::real(sign * f64::from(note) / 4096.0)),
         })
         .collect();
     for me in 0..views.len() {

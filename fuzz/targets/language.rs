@@ -3,8 +3,8 @@
 #![no_main]
 
 use control::{AnyController, Cause, CongestionController, ControllerSpec, Settings};
-use formula::TextLaw;
-use formula::integer::View;
+use formula::integer::{News, View};
+use formula::{Event, TextLaw};
 use libfuzzer_sys::fuzz_target;
 use units::Span;
 
@@ -25,10 +25,14 @@ fuzz_target!(|text: &str| {
             srtt,
             since_loss: 7,
             between_losses: 0,
+            ..View::default()
         });
         for me in 0..2 {
             integer.growth(me, &views);
             integer.backoff(me, &views);
+            let news = News { acked: 2, rtt: 90_000 };
+            let notes = integer.update(Event::Ack, views[me], news);
+            integer.update(Event::Loss, View { notes, ..views[me] }, News::default());
         }
         assert!(integer.c().contains("ab_growth"));
     }

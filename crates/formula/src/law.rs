@@ -87,6 +87,15 @@ struct Programs {
     quantities: Program,
 }
 
+impl Programs {
+    fn updates(&self, event: Event) -> &[(usize, Program)] {
+        match event {
+            Event::Ack => &self.ack,
+            Event::Loss => &self.loss,
+        }
+    }
+}
+
 impl PartialEq for TextLaw {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text
@@ -264,6 +273,12 @@ impl TextLaw {
         self.programs.backoff.value(me, inputs)
     }
 
+    /// What an event makes of notes, in the order of the text: the place of each note, and the node
+    /// of its value.
+    pub fn updates(&self, event: Event) -> impl Iterator<Item = (usize, NodeId)> {
+        self.programs.updates(event).iter().map(|(note, program)| (*note, program.root()))
+    }
+
     /// Whether an ACK changes a note.
     pub fn notes_acks(&self) -> bool {
         !self.programs.ack.is_empty()
@@ -277,11 +292,7 @@ impl TextLaw {
         notes: &mut [N],
         inputs: impl Fn(&[N]) -> I,
     ) {
-        let updates = match event {
-            Event::Ack => &self.programs.ack,
-            Event::Loss => &self.programs.loss,
-        };
-        for (note, program) in updates {
+        for (note, program) in self.programs.updates(event) {
             let value = program.value(0, &inputs(notes));
             notes[*note] = value;
         }

@@ -84,6 +84,11 @@ impl Program {
         &self.outputs
     }
 
+    /// The node of its first output.
+    pub fn root(&self) -> NodeId {
+        self.nodes[usize::from(self.outputs[0])]
+    }
+
     /// The node of each register.
     pub fn nodes(&self) -> &[NodeId] {
         &self.nodes

@@ -22,8 +22,8 @@ pub(crate) const SEGMENTS: (f64, f64) = (0.0, 4_294_967_295.0);
 /// The least loss probability of a steady state.
 const LEAST_LOSS: f64 = 1e-12;
 
-/// What the kernel publishes of a path beside window and round trip, by the names of notes.
-pub(crate) const PUBLISHED: [&str; 2] = ["since_loss", "between_losses"];
+/// The notes that the kernel keeps as whole numbers, for every law.
+pub(crate) const COUNTED: [&str; 2] = ["since_loss", "between_losses"];
 
 /// The note of `rtt_min`.
 pub(crate) const LEAST_RTT: &str = "least_rtt";
@@ -134,7 +134,7 @@ pub(crate) fn ranges(graph: &Graph, notes: &[String]) -> Vec<Range> {
             Node::Path(Symbol::Note(note), _) => {
                 let published = notes.get(usize::from(note)).map(String::as_str);
                 match published {
-                    Some(name) if PUBLISHED.contains(&name) => pair(SEGMENTS).exactly(true),
+                    Some(name) if COUNTED.contains(&name) => pair(SEGMENTS).exactly(true),
                     Some(LEAST_RTT) => pair(ROUND_TRIPS),
                     _ => pair((f64::NEG_INFINITY, f64::INFINITY)),
                 }

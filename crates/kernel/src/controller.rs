@@ -18,6 +18,8 @@ use zerocopy::{FromBytes, IntoBytes};
 /// A controller in the kernel, selectable by its name until this value is dropped.
 pub struct Controller {
     name: String,
+    /// How many notes of its own the law keeps.
+    notes: usize,
     pub(crate) object: Object,
     pub(crate) link: Link,
 }
@@ -92,7 +94,7 @@ impl Controller {
         let records = map(&self.object, STEPS)?;
         let mut ring = RingBufferBuilder::new();
         ring.add(&records, |bytes| {
-            if let Ok((step, _)) = Step::read_from_prefix(bytes) {
+            if let Some(step) = Step::from_bytes(bytes, self.notes) {
                 steps.lock().unwrap_or_else(PoisonError::into_inner).push(step);
             }
             0
@@ -111,10 +113,10 @@ impl Controller {
         let replay = self.object.progs_mut().find(|program| program.name() == REPLAY);
         let replay =
             replay.ok_or_else(|| failed("the object has no program that repeats steps"))?;
-        let mut step = *step;
-        let context_in = Some(step.as_mut_bytes());
+        let mut bytes = step.to_bytes(self.notes);
+        let context_in = Some(bytes.as_mut_slice());
         replay.test_run(ProgramInput { context_in, ..ProgramInput::default() })?;
-        Ok(step)
+        Step::from_bytes(&bytes, self.notes).ok_or_else(|| failed("a step has not its size"))
     }
 
     /// What its callbacks have cost; zero unless the kernel keeps statistics.
@@ -147,7 +149,7 @@ fn attach(program: &Program, settings: &Settings) -> Result<Controller, Error> {
     let mut found = object.maps_mut().find(|map| map.map_type() == MapType::StructOps);
     let map = found.as_mut().ok_or_else(|| failed("the object has no controller"))?;
     let link = map.attach_struct_ops()?;
-    Ok(Controller { name, object, link })
+    Ok(Controller { name, notes: program.port.notes(), object, link })
 }
 
 /// The settings are the only thing in the section of constants.

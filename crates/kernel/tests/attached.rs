@@ -45,7 +45,13 @@ fn steps() -> impl Strategy<Value = Step> {
     let number =
         |bits: u32| (0..bits, any::<u32>()).prop_map(|(b, x)| (1 << b) | (x & ((1 << b) - 1)));
     let view = (number(24), number(31), number(24), number(24)).prop_map(
-        |(cwnd, srtt, since_loss, between_losses)| View { cwnd, srtt, since_loss, between_losses },
+        |(cwnd, srtt, since_loss, between_losses)| View {
+            cwnd,
+            srtt,
+            since_loss,
+            between_losses,
+            ..View::default()
+        },
     );
     let paths = prop::collection::vec(view, 1..=PATHS);
     (paths, 0..PATHS as u32, 1u32..1 << 20, 0i64..1 << 32, 0u32..100).prop_map(

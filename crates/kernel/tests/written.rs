@@ -5,7 +5,7 @@
 
 use control::{TextLaw, Written};
 use kernel::{Controller, Program, SOURCE_FILES, Settings};
-use ports::{Port, Step, View, Views};
+use ports::{Port, Step, Truncated, View, Views};
 use std::path::Path;
 use std::process::Command;
 
@@ -34,8 +34,16 @@ impl Noise {
         (1u32 << bits) | (self.below(1 << 31) as u32 & ((1 << bits) - 1))
     }
 
-    fn views(&mut self) -> Views {
-        let mut views = Views { paths: 2 + self.below(7) as u32, ..Views::default() };
+    /// A note from 2^-20 to 2^10; a last one may be that of `rtt_min`, a time.
+    fn note(&mut self, positive: bool) -> Truncated {
+        let sign = if positive { 0 } else { self.below(2) as u64 };
+        let exponent = 4096 - 52 + self.below(30) as u64;
+        Truncated::from_bits(sign << 63 | exponent << 32 | 1 << 31 | self.below(1 << 31) as u64)
+    }
+
+    fn views(&mut self, port: &Port) -> Views {
+        let paths = 2 + self.below(port.most_paths().min(8) - 1) as u32;
+        let mut views = Views { paths, ..Views::default() };
         views.me = self.below(views.paths as usize) as u32;
         for place in 0..views.paths as usize {
             views.path[place] = View {
@@ -43,7 +51,11 @@ impl Noise {
                 srtt: self.number(31),
                 since_loss: self.number(24) - 1,
                 between_losses: self.number(24) - 1,
+                ..View::default()
             };
+            for note in 0..port.notes() {
+                views.path[place].notes[note] = self.note(note + 1 == port.notes());
+            }
         }
         views
     }
@@ -123,7 +135,7 @@ fn the_bytecode_of_random_laws_gives_what_the_same_arithmetic_gives_in_rust() {
         };
         for _ in 0..STATES {
             let (before_cwnd, acked) = (noise.number(20), noise.below(100) as u32);
-            let step = Step { views: noise.views(), acked, before_cwnd, ..Step::default() };
+            let step = Step { views: noise.views(&port), acked, before_cwnd, ..Step::default() };
             let in_kernel = controller.replay(&step).unwrap();
             assert_eq!(in_kernel, port.replay(&step), "{text}");
         }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /* One law under names of its own; build.rs includes its header and defines AB_NAME first. */
-#include "window.h"
 
 ab_s64 AB_NAME(growth)(const struct ab_views *views)
 {
@@ -10,9 +9,4 @@ ab_s64 AB_NAME(growth)(const struct ab_views *views)
 ab_s64 AB_NAME(backoff)(const struct ab_views *views)
 {
 	return ab_backoff(views);
-}
-
-void AB_NAME(grow)(struct ab_window *window, ab_s64 growth, ab_u32 acked)
-{
-	ab_grow(window, growth, acked);
 }

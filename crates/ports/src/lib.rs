@@ -1,6 +1,6 @@
-//! The laws as the kernel runs them: the integer arithmetic of `bpf/include`, built natively.
+//! The laws as the kernel runs them, in the integer arithmetic of `bpf/include`.
 //!
-//! [`Port`] is a law in C behind the names of the readable one; [`Ported`] is the kernel's shell
+//! [`Port`] is such a law behind the names of the readable one; [`Ported`] is the kernel's shell
 //! around it, an [`control::CongestionController`] that the simulator selects as `kernel:NAME`. So
 //! what is deployed is what was simulated.
 
@@ -11,5 +11,5 @@ mod trace;
 
 pub use port::{PORTS, Port};
 pub use ported::Ported;
-pub use step::{PATHS, Step, View, Views};
+pub use step::{PATHS, Step, Truncated, View, Views};
 pub use trace::Judged;

@@ -1,79 +1,67 @@
-//! The laws in whole numbers: those in C, and those that are generated from text.
+//! The laws in whole numbers, all from their text: those that ship with a controller for the kernel
+//! are built natively, others are evaluated.
 #![expect(
     unsafe_code,
     reason = "each function reads one structure, writes at most another, and keeps nothing"
 )]
 
-use crate::step::{PATHS, Step, View, Views, Window};
-use control::{Acked, AnyLaw, Law, LawVisitor, PathView, Written};
+use crate::step::{RawViews, Step, View, Views, Window, paths_with};
+use control::{Acked, AnyLaw, Law, LawVisitor, Notes, PathView, TextLaw, Written};
 use core::fmt;
+use formula::Event;
 use formula::LawError;
-use formula::integer::{self, IntegerLaw};
+use formula::integer::{IntegerLaw, NOTES, News, Truncated};
 use std::sync::{Arc, LazyLock};
 
 /// One segment in the unit of growth and credit.
 const SEGMENT: f64 = (1u64 << 32) as f64;
 
-/// The bound on the relative error of one operation of `number.h`.
-const OPERATION: f64 = 1.0 / (1u64 << 31) as f64;
-
 /// A law in whole numbers.
 #[derive(Clone)]
 pub struct Port {
-    law: Source,
-    grow: unsafe extern "C" fn(*mut Window, i64, u32),
+    readable: Readable,
+    integer: Arc<IntegerLaw>,
+    native: Option<Native>,
     coupled: bool,
     min_ssthresh: u32,
 }
 
-/// Where a law in whole numbers comes from.
+/// The law as the simulator and theory have it.
 #[derive(Clone)]
-enum Source {
-    /// A header of `bpf/include`.
-    Header {
-        readable: AnyLaw,
-        growth: unsafe extern "C" fn(*const Views) -> i64,
-        backoff: unsafe extern "C" fn(*const Views) -> i64,
-        bound: Bound,
-    },
-    /// The text of a law, of which the C is generated: the same arithmetic in Rust.
-    Text { readable: Written, integer: Arc<IntegerLaw> },
+enum Readable {
+    /// A law in Rust.
+    Registered(AnyLaw),
+    /// A law in text.
+    Written(Written),
 }
 
-/// What the header of a law states of the error of its growth: see `bpf/include/views.h`.
+/// The C of a law, built natively.
 #[derive(Clone, Copy)]
-struct Bound {
-    relative: u32,
-    of_reno: u32,
-    absolute: u32,
+struct Native {
+    growth: unsafe extern "C" fn(*const RawViews) -> i64,
+    backoff: unsafe extern "C" fn(*const RawViews) -> i64,
+}
+
+unsafe extern "C" {
+    fn ab_native_grow(window: *mut Window, growth: i64, acked: u32);
 }
 
 macro_rules! ports {
-    ($($law:literal: $growth:ident $backoff:ident $grow:ident
-        $coupled:literal $floor:literal $relative:literal $of_reno:literal $absolute:literal),* $(,)?) => {
+    ($($law:literal: $text:literal $growth:ident $backoff:ident),* $(,)?) => {
         unsafe extern "C" {
             $(
-                fn $growth(views: *const Views) -> i64;
-                fn $backoff(views: *const Views) -> i64;
-                fn $grow(window: *mut Window, growth: i64, acked: u32);
+                fn $growth(views: *const RawViews) -> i64;
+                fn $backoff(views: *const RawViews) -> i64;
             )*
         }
 
-        /// Every law that the kernel can run.
-        pub static PORTS: LazyLock<Vec<Port>> = LazyLock::new(|| vec![$(Port {
-            law: Source::Header {
-                readable: $law.parse().expect("a header in bpf/include has the name of its law"),
-                growth: $growth,
-                backoff: $backoff,
-                bound: Bound { relative: $relative, of_reno: $of_reno, absolute: $absolute },
-            },
-            grow: $grow,
-            coupled: $coupled != 0,
-            min_ssthresh: $floor,
-        }),*]);
+        /// Every law that ships with a controller for the kernel.
+        pub static PORTS: LazyLock<Vec<Port>> = LazyLock::new(|| vec![$(
+            Port::shipped($law, include_str!($text), Native { growth: $growth, backoff: $backoff })
+        ),*]);
     };
 }
-// One row for each header of a law in `bpf/include`.
+// One row for each controller of a law in `bpf`.
 include!(concat!(env!("OUT_DIR"), "/laws.rs"));
 
 impl fmt::Debug for Port {
@@ -88,8 +76,8 @@ impl Port {
     /// # Panics
     /// If the law says that it has one, and has none.
     pub fn of(law: AnyLaw) -> Self {
-        let port = PORTS.iter().find(|port| port.header() == Some(law));
-        port.expect("laws that are ported have a port").clone()
+        let of = |port: &&Port| matches!(port.readable, Readable::Registered(own) if own == law);
+        PORTS.iter().find(of).expect("laws that are ported have a port").clone()
     }
 
     /// The port of a law that is written as text.
@@ -98,55 +86,72 @@ impl Port {
     /// The place in the text of what the kernel's arithmetic does not have.
     pub fn written(law: &Written) -> Result<Self, LawError> {
         let integer = Arc::new(law.integer()?);
-        Ok(Port {
-            grow: PORTS[0].grow, // windows move in the same way under every law
-            coupled: law.couples(),
-            min_ssthresh: law.min_ssthresh().ceil() as u32,
-            law: Source::Text { readable: law.clone(), integer },
-        })
+        Ok(Self::new(Readable::Written(law.clone()), law, integer, None))
     }
 
-    /// The law of a header.
-    fn header(&self) -> Option<AnyLaw> {
-        match self.law {
-            Source::Header { readable, .. } => Some(readable),
-            Source::Text { .. } => None,
-        }
+    /// The port of a law that ships, by its name and text.
+    fn shipped(name: &str, text: &str, native: Native) -> Self {
+        let law = TextLaw::read(text).expect("build.rs has read it");
+        let integer = Arc::new(law.integer().expect("build.rs has written its C"));
+        let readable = name.parse().expect("a controller in bpf has the name of its law");
+        Self::new(Readable::Registered(readable), &law, integer, Some(native))
     }
 
-    /// Whether growth jumps where paths tie.
-    pub fn set_valued(&self) -> bool {
-        match &self.law {
-            Source::Header { readable, .. } => readable.described().set_valued,
-            Source::Text { readable, .. } => readable.jumps(),
-        }
+    fn new(
+        readable: Readable,
+        law: &TextLaw,
+        integer: Arc<IntegerLaw>,
+        native: Option<Native>,
+    ) -> Self {
+        let min_ssthresh = law.min_ssthresh().ceil() as u32;
+        Port { readable, integer, native, coupled: law.couples(), min_ssthresh }
     }
 
     /// The name of the law.
     pub fn name(&self) -> &str {
-        match &self.law {
-            Source::Header { readable, .. } => readable.described().names[0],
-            Source::Text { readable, .. } => readable.name(),
+        match &self.readable {
+            Readable::Registered(law) => law.described().names[0],
+            Readable::Written(law) => law.name(),
         }
     }
 
     /// What one acknowledged segment adds to the window of `views.me`, in 2^-32 segments.
     pub fn growth(&self, views: &Views) -> i64 {
-        match &self.law {
-            // SAFETY: `Views` has the layout of `struct ab_views`, and the pointer is valid for the
-            // call.
-            Source::Header { growth, .. } => unsafe { growth(views) },
-            Source::Text { integer, .. } => integer.growth(views.me as usize, &seen(views)),
+        match self.native {
+            // SAFETY: `RawViews` has the layout of `struct ab_views`, and the pointer is valid for
+            // the call.
+            Some(native) => unsafe { (native.growth)(&views.into()) },
+            None => self.integer.growth(views.me as usize, &views.path),
         }
     }
 
     /// The window of `views.me` after a congestion event in segments, not floored.
     pub fn backoff(&self, views: &Views) -> i64 {
-        match &self.law {
+        match self.native {
             // SAFETY: as above.
-            Source::Header { backoff, .. } => unsafe { backoff(views) },
-            Source::Text { integer, .. } => integer.backoff(views.me as usize, &seen(views)),
+            Some(native) => unsafe { (native.backoff)(&views.into()) },
+            None => self.integer.backoff(views.me as usize, &views.path),
         }
+    }
+
+    /// How many notes of its own the law keeps of each path.
+    pub fn notes(&self) -> usize {
+        self.integer.notes()
+    }
+
+    /// Most subflows of a connection that it couples.
+    pub fn most_paths(&self) -> usize {
+        paths_with(self.notes())
+    }
+
+    /// The notes of a path that has just joined.
+    pub fn first_notes(&self) -> [Truncated; NOTES] {
+        self.integer.initial()
+    }
+
+    /// The notes of a path after an event, before which it was `view`.
+    pub fn noted(&self, event: Event, view: View, news: News) -> [Truncated; NOTES] {
+        self.integer.update(event, view, news)
     }
 
     /// Whether paths influence each other.
@@ -161,11 +166,11 @@ impl Port {
 
     /// The window after `acked` segments that add `growth` each: its whole segments and its
     /// fraction in 2^-32 segments.
-    pub fn grow(&self, cwnd: u32, credit: i64, growth: i64, acked: u32) -> (u32, i64) {
+    pub fn grow(cwnd: u32, credit: i64, growth: i64, acked: u32) -> (u32, i64) {
         let mut window = Window { credit, cwnd };
         // SAFETY: `Window` has the layout of `struct ab_window`, and the pointer is valid for the
         // call.
-        unsafe { (self.grow)(&mut window, growth, acked) };
+        unsafe { ab_native_grow(&mut window, growth, acked) };
         (window.cwnd, window.credit)
     }
 
@@ -181,55 +186,36 @@ impl Port {
     }
 
     fn readable(&self, views: &Views, formula: Formula) -> f64 {
-        let readable = Readable { views, formula };
-        match &self.law {
-            Source::Header { readable: law, .. } => law.visit(readable),
-            Source::Text { readable: law, .. } => readable.visit(law.clone()),
+        match &self.readable {
+            Readable::Registered(law) => law.visit(Seen { views, formula }),
+            Readable::Written(law) => {
+                let note = |view: &View| Notes(self.integer.real_notes(view));
+                formula.value(law, views, note)
+            }
         }
     }
 
-    /// Whether the readable law says the same as the step, within the bound that the law's header
-    /// states.
+    /// Whether the readable law says the same as the step, within the bound of the arithmetic.
+    /// Where truncation may decide a condition either answer is right.
     pub fn is_readable(&self, step: &Step) -> bool {
-        let Bound { relative, of_reno, absolute } = match &self.law {
-            Source::Header { bound, .. } => *bound,
-            Source::Text { integer, .. } => {
-                let within = integer.growth_within(step.views.me as usize, &seen(&step.views));
-                // Where truncation may decide a condition either answer is right.
-                return within.is_none_or(|(growth, error)| {
-                    (step.growth as f64 / SEGMENT - growth).abs() <= error
-                });
-            }
-        };
-        let readable = self.readable_growth(step);
-        let reno = 1.0 / f64::from(step.views.path[step.views.me as usize].cwnd);
-        let scaled = f64::from(relative) * readable.abs() + f64::from(of_reno) * reno;
-        let bound = scaled * OPERATION + f64::from(absolute) / SEGMENT;
-        (step.growth as f64 / SEGMENT - readable).abs() <= bound
+        let within = self.integer.growth_within(step.views.me as usize, &step.views.path);
+        within.is_none_or(|(_, error)| {
+            (step.growth as f64 / SEGMENT - self.readable_growth(step)).abs() <= error
+        })
     }
 
     /// The step again, from what the law saw.
     pub fn replay(&self, step: &Step) -> Step {
         let growth = self.growth(&step.views);
         let (after_cwnd, after_credit) =
-            self.grow(step.before_cwnd, step.before_credit, growth, step.acked);
+            Self::grow(step.before_cwnd, step.before_credit, growth, step.acked);
         let backoff = self.backoff(&step.views);
         Step { growth, backoff, after_cwnd, after_credit, ..*step }
     }
 }
 
-/// The paths of views as a generated law sees them.
-fn seen(views: &Views) -> [integer::View; PATHS] {
-    views.path.map(|View { cwnd, srtt, since_loss, between_losses }| integer::View {
-        cwnd,
-        srtt,
-        since_loss,
-        between_losses,
-    })
-}
-
-/// The formulas of a readable law for what a law in C sees.
-struct Readable<'a> {
+/// What a formula of a readable law is, for what a law in C sees.
+struct Seen<'a> {
     views: &'a Views,
     formula: Formula,
 }
@@ -239,20 +225,26 @@ enum Formula {
     Backoff,
 }
 
-impl LawVisitor for Readable<'_> {
+impl Formula {
+    fn value<L: Law>(self, law: &L, views: &Views, note: impl Fn(&View) -> L::Note) -> f64 {
+        let paths = views.path.each_ref().map(|view| PathView {
+            cwnd: f64::from(view.cwnd),
+            srtt: f64::from(view.srtt) * 1e-6,
+            note: note(view),
+            usable: view.srtt > 0,
+        });
+        match self {
+            Formula::Growth => law.growth(views.me as usize, &paths),
+            Formula::Backoff => law.backoff(views.me as usize, &paths),
+        }
+    }
+}
+
+impl LawVisitor for Seen<'_> {
     type Output = f64;
 
     fn visit<L: Law + 'static>(self, law: L) -> f64 {
-        let paths = self.views.path.each_ref().map(|view| PathView {
-            cwnd: f64::from(view.cwnd),
-            srtt: f64::from(view.srtt) * 1e-6,
-            note: note(&law, view),
-            usable: view.srtt > 0,
-        });
-        match self.formula {
-            Formula::Growth => law.growth(self.views.me as usize, &paths),
-            Formula::Backoff => law.backoff(self.views.me as usize, &paths),
-        }
+        self.formula.value(&law, self.views, |view| note(&law, view))
     }
 }
 

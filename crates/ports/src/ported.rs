@@ -1,14 +1,21 @@
 //! The kernel's shell: windows in whole segments, as `bpf/shell.h` and the kernel's Reno keep them.
 
 use crate::port::Port;
-use crate::step::{PATHS, View, Views};
-use control::{Acked, Cause, CongestionController, Phase, Settings, Window};
+use crate::step::{View, Views};
+use control::{Acked, Cause, CongestionController, Phase, Settings, Span, Window};
+use formula::Event;
+use formula::integer::News;
 
 /// The threshold before the first congestion event.
 const INFINITE: u32 = 0x7fff_ffff;
 
 /// Floor of ssthresh for a path that is controlled by itself (RFC 5681 eq. 4).
 const SINGLE_PATH_SSTHRESH: u32 = 2;
+
+/// A time in whole µs.
+fn micros(time: Span) -> u32 {
+    (time.seconds() * 1e6).round() as u32
+}
 
 /// One law in C over all paths of a connection, with what the kernel does around it.
 #[derive(Clone, Debug)]
@@ -34,10 +41,11 @@ struct Path {
 }
 
 impl Path {
-    fn new(settings: &Settings) -> Self {
+    fn new(port: &Port, settings: &Settings) -> Self {
         let ssthresh = settings.initial_ssthresh.min(f64::from(INFINITE)) as u32;
         let cwnd = (settings.initial_window as u32).max(1);
-        let (view, before) = (View::default(), (cwnd, ssthresh));
+        let view = View { notes: port.first_notes(), ..View::default() };
+        let before = (cwnd, ssthresh);
         Path { cwnd, ssthresh, credit: 0, count: 0, partial: 0.0, view, before }
     }
 
@@ -68,12 +76,16 @@ impl Path {
 impl Ported {
     /// `paths` paths under `port`, all members, none with a round-trip sample yet.
     pub fn new(port: Port, settings: Settings, paths: usize) -> Self {
-        Ported { port, paths: vec![Path::new(&settings); paths].into(), settings }
+        let paths = vec![Path::new(&port, &settings); paths].into();
+        Ported { port, paths, settings }
     }
 
     /// What the law sees, if it is to decide: `None` while `me` is alone, or one of too many.
     fn views(&self, me: usize) -> Option<Views> {
-        if !self.port.coupled() || self.paths.len() > PATHS || self.paths[me].view.srtt == 0 {
+        if !self.port.coupled()
+            || self.paths.len() > self.port.most_paths()
+            || self.paths[me].view.srtt == 0
+        {
             return None;
         }
         let mut views = Views { me: me as u32, ..Views::default() };
@@ -101,7 +113,7 @@ impl Ported {
         match views {
             Some(views) => {
                 let growth = self.port.growth(&views);
-                (path.cwnd, path.credit) = self.port.grow(path.cwnd, path.credit, growth, acked);
+                (path.cwnd, path.credit) = Port::grow(path.cwnd, path.credit, growth, acked);
             }
             None => path.additive_increase(acked),
         }
@@ -111,10 +123,14 @@ impl Ported {
 impl CongestionController for Ported {
     fn on_ack(&mut self, me: usize, ack: &Acked) {
         let path = &mut self.paths[me];
-        path.view.srtt = (ack.srtt.seconds() * 1e6).round() as u32;
+        path.view.srtt = micros(ack.srtt);
         path.partial += ack.segments;
         let mut acked = path.partial as u32;
         path.partial -= f64::from(acked);
+        if self.port.notes() > 0 {
+            let news = News { acked, rtt: micros(ack.rtt) };
+            path.view.notes = self.port.noted(Event::Ack, path.view, news);
+        }
         path.view.since_loss = path.view.since_loss.saturating_add(acked);
         if ack.phase == Phase::Recovery || !ack.cwnd_limited || acked == 0 {
             return;
@@ -133,11 +149,12 @@ impl CongestionController for Ported {
     fn on_congestion(&mut self, me: usize, cause: Cause) {
         if cause != Cause::TimeoutAgain {
             self.paths[me].before = (self.paths[me].cwnd, self.paths[me].ssthresh);
-            self.paths[me].ssthresh = self.backoff(me);
             let view = &mut self.paths[me].view;
+            view.notes = self.port.noted(Event::Loss, *view, News::default());
             if view.since_loss > 0 {
                 (view.between_losses, view.since_loss) = (view.since_loss, 0);
             }
+            self.paths[me].ssthresh = self.backoff(me);
         }
         let path = &mut self.paths[me];
         (path.credit, path.count) = (0, 0);
@@ -168,7 +185,7 @@ impl CongestionController for Ported {
     }
 
     fn set_member(&mut self, me: usize, _member: bool) {
-        self.paths[me] = Path::new(&self.settings);
+        self.paths[me] = Path::new(&self.port, &self.settings);
     }
 
     fn window(&self, me: usize) -> Window {

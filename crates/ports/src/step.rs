@@ -1,33 +1,30 @@
-//! What a law in C sees and says: the structures of `bpf/include/intf.h`.
+//! What a law in C sees and says: the structures of `bpf/include/intf.h`, here with room for the
+//! notes of any law. Those of C end with as many paths and notes as the law has.
 
 use core::fmt;
 use core::str::FromStr;
-use zerocopy::{FromBytes, Immutable, IntoBytes};
+use formula::integer::NOTES;
 
 include!(env!("AB_LAYOUT"));
 
-/// Most paths of a connection that is coupled.
+/// Most paths of a connection that is coupled, by a law without notes of its own.
 pub const PATHS: usize = 16;
 layout!(AB_PATHS, PATHS);
 
-/// What a law sees of one path; a round-trip time of zero marks a place without a path.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
-#[repr(C)]
-pub struct View {
-    /// Window in segments.
-    pub cwnd: u32,
-    /// Smoothed round-trip time in µs.
-    pub srtt: u32,
-    /// Segments acknowledged since the last loss.
-    pub since_loss: u32,
-    /// Segments acknowledged between the last two losses.
-    pub between_losses: u32,
+/// Most paths of a connection that is coupled by a law with so many notes of its own.
+pub(crate) fn paths_with(notes: usize) -> usize {
+    match notes {
+        0 => PATHS,
+        1 | 2 => 8,
+        _ => 4,
+    }
 }
-layout!(ab_view, View);
+
+/// What a law sees of one path, and the numbers of its notes.
+pub use formula::integer::{Truncated, View};
 
 /// What a law sees of a connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
-#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Views {
     /// Usable paths.
     pub paths: u32,
@@ -36,7 +33,38 @@ pub struct Views {
     /// The paths.
     pub path: [View; PATHS],
 }
-layout!(ab_views, Views);
+
+/// What C sees of one path under a law without notes of its own.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct RawView {
+    cwnd: u32,
+    srtt: u32,
+    since_loss: u32,
+    between_losses: u32,
+}
+layout!(ab_view, RawView);
+
+/// What C sees of a connection under a law without notes of its own.
+#[repr(C)]
+pub(crate) struct RawViews {
+    paths: u32,
+    me: u32,
+    path: [RawView; PATHS],
+}
+layout!(ab_views, RawViews);
+
+impl From<&Views> for RawViews {
+    fn from(views: &Views) -> Self {
+        let path = views.path.map(|View { cwnd, srtt, since_loss, between_losses, .. }| RawView {
+            cwnd,
+            srtt,
+            since_loss,
+            between_losses,
+        });
+        RawViews { paths: views.paths, me: views.me, path }
+    }
+}
 
 /// A window whose whole segments and fraction stand apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,11 +78,8 @@ pub(crate) struct Window {
 layout!(ab_window, Window);
 
 /// A step of a window: what the law saw, what it said, what became of the window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
-#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Step {
-    /// What the law saw.
-    pub views: Views,
     /// Segments acknowledged.
     pub acked: u32,
     /// Window in whole segments before the step.
@@ -76,11 +101,118 @@ pub struct Step {
     pub growth: i64,
     /// Window after a congestion event in segments, not floored; zero in a record.
     pub backoff: i64,
+    /// What the law saw.
+    pub views: Views,
 }
-layout!(ab_step, Step);
+
+/// A step in C under a law without notes of its own.
+#[repr(C)]
+struct RawStep {
+    acked: u32,
+    before_cwnd: u32,
+    after_cwnd: u32,
+    srtt: u32,
+    socket: u32,
+    breaks: u32,
+    before_credit: i64,
+    after_credit: i64,
+    growth: i64,
+    backoff: i64,
+    views: RawViews,
+}
+layout!(ab_step, RawStep);
+
+/// Numbers on their way to C, in the order of the machine.
+#[derive(Default)]
+struct Writer(Vec<u8>);
+
+impl Writer {
+    fn u32s(&mut self, values: impl IntoIterator<Item = u32>) {
+        self.0.extend(values.into_iter().flat_map(u32::to_ne_bytes));
+    }
+
+    fn i64s(&mut self, values: impl IntoIterator<Item = i64>) {
+        self.0.extend(values.into_iter().flat_map(i64::to_ne_bytes));
+    }
+}
+
+/// Numbers on their way from C; `None` where they end.
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn bytes<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (bytes, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*bytes)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.bytes().map(u32::from_ne_bytes)
+    }
+
+    fn i64(&mut self) -> Option<i64> {
+        self.bytes().map(i64::from_ne_bytes)
+    }
+}
+
+impl Views {
+    /// `struct ab_views` under a law with so many notes of its own.
+    pub fn to_bytes(&self, notes: usize) -> Vec<u8> {
+        let mut writer = Writer::default();
+        writer.u32s([self.paths, self.me]);
+        for view in &self.path[..paths_with(notes)] {
+            writer.u32s([view.cwnd, view.srtt, view.since_loss, view.between_losses]);
+            writer.i64s(view.notes[..notes].iter().map(|note| note.bits() as i64));
+        }
+        writer.0
+    }
+
+    fn from_reader(reader: &mut Reader<'_>, notes: usize) -> Option<Self> {
+        let mut views = Views { paths: reader.u32()?, me: reader.u32()?, ..Views::default() };
+        for view in &mut views.path[..paths_with(notes)] {
+            (view.cwnd, view.srtt) = (reader.u32()?, reader.u32()?);
+            (view.since_loss, view.between_losses) = (reader.u32()?, reader.u32()?);
+            for note in &mut view.notes[..notes] {
+                *note = Truncated::from_bits(reader.i64()? as u64);
+            }
+        }
+        Some(views)
+    }
+}
+
+impl Step {
+    /// `struct ab_step` under a law with so many notes of its own.
+    pub fn to_bytes(&self, notes: usize) -> Vec<u8> {
+        let Step { acked, before_cwnd, after_cwnd, srtt, socket, breaks, .. } = *self;
+        let Step { before_credit, after_credit, growth, backoff, .. } = *self;
+        let mut writer = Writer::default();
+        writer.u32s([acked, before_cwnd, after_cwnd, srtt, socket, breaks]);
+        writer.i64s([before_credit, after_credit, growth, backoff]);
+        writer.0.extend(self.views.to_bytes(notes));
+        writer.0
+    }
+
+    /// What [`Step::to_bytes`] gave, or C; `None` where the bytes end before it.
+    pub fn from_bytes(bytes: &[u8], notes: usize) -> Option<Self> {
+        let reader = &mut Reader(bytes);
+        Some(Step {
+            acked: reader.u32()?,
+            before_cwnd: reader.u32()?,
+            after_cwnd: reader.u32()?,
+            srtt: reader.u32()?,
+            socket: reader.u32()?,
+            breaks: reader.u32()?,
+            before_credit: reader.i64()?,
+            after_credit: reader.i64()?,
+            growth: reader.i64()?,
+            backoff: reader.i64()?,
+            views: Views::from_reader(reader, notes)?,
+        })
+    }
+}
 
 /// A step in a file: usable paths, `me`, the four numbers of each place in use, then the rest in
-/// order.
+/// order; at the end the notes of those places, if the law has any.
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let views = &self.views;
@@ -88,12 +220,20 @@ impl fmt::Display for Step {
             views.path.iter().rposition(|view| *view != View::default()).map_or(0, |i| i + 1);
         write!(f, "{} {} {places}", views.paths, views.me)?;
         for view in &views.path[..places] {
-            let View { cwnd, srtt, since_loss, between_losses } = view;
+            let View { cwnd, srtt, since_loss, between_losses, .. } = view;
             write!(f, " {cwnd} {srtt} {since_loss} {between_losses}")?;
         }
         let Step { acked, before_cwnd, after_cwnd, before_credit, after_credit, .. } = self;
         write!(f, " {acked} {before_cwnd} {after_cwnd} {before_credit} {after_credit}")?;
-        write!(f, " {} {} {} {}", self.growth, self.srtt, self.socket, self.breaks)
+        write!(f, " {} {} {} {}", self.growth, self.srtt, self.socket, self.breaks)?;
+        let kept = |view: &View| view.notes.iter().rposition(|note| note.bits() != 0);
+        let notes = views.path[..places].iter().map(|view| kept(view).map_or(0, |i| i + 1)).max();
+        for view in &views.path[..places] {
+            for note in &view.notes[..notes.unwrap_or(0)] {
+                write!(f, " {}", note.bits() as i64)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -117,6 +257,7 @@ impl FromStr for Step {
                 srtt: next()? as u32,
                 since_loss: next()? as u32,
                 between_losses: next()? as u32,
+                ..View::default()
             };
         }
         step.acked = next()? as u32;
@@ -124,6 +265,13 @@ impl FromStr for Step {
         (step.before_credit, step.after_credit) = (next()?, next()?);
         step.growth = next()?;
         (step.srtt, step.socket, step.breaks) = (next()? as u32, next()? as u32, next()? as u32);
+        let notes: Vec<i64> = words.collect::<Result<_, _>>()?;
+        let of_each = (notes.len() / places.max(1)).clamp(1, NOTES);
+        for (view, notes) in step.views.path[..places].iter_mut().zip(notes.chunks(of_each)) {
+            for (note, bits) in view.notes.iter_mut().zip(notes) {
+                *note = Truncated::from_bits(*bits as u64);
+            }
+        }
         Ok(step)
     }
 }

@@ -11,7 +11,7 @@ fn views() -> impl Strategy<Value = Views> {
     let l = || prop_oneof![Just(0), number(24)];
     let view =
         (number(24), number(31), l(), l()).prop_map(|(cwnd, srtt, since_loss, between_losses)| {
-            View { cwnd, srtt, since_loss, between_losses }
+            View { cwnd, srtt, since_loss, between_losses, ..View::default() }
         });
     (prop::collection::vec(view, 2..=PATHS), any::<prop::sample::Index>(), any::<bool>()).prop_map(
         |(mut paths, me, twins)| {
@@ -29,20 +29,6 @@ fn views() -> impl Strategy<Value = Views> {
     )
 }
 
-/// Whether the sets of OLIA hang on the last bits: then either answer is right.
-fn nearly_tied(views: &Views) -> bool {
-    let near = |values: Vec<f64>| {
-        let most = values.iter().copied().fold(0.0, f64::max);
-        values.iter().any(|v| (v / most - (1.0 - 1e-6)).abs() < 1e-7)
-    };
-    let used = || views.path.iter().filter(|view| view.srtt > 0);
-    let quality = |view: &View| {
-        let srtt = f64::from(view.srtt) * 1e-6;
-        f64::from(view.since_loss.max(view.between_losses)) / (srtt * srtt)
-    };
-    near(used().map(|view| f64::from(view.cwnd)).collect()) || near(used().map(quality).collect())
-}
-
 #[test]
 fn the_registry_knows_which_laws_have_a_port_and_no_others() {
     let registered = AnyLaw::listed().into_iter().map(|law| law.described);
@@ -58,11 +44,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4096))]
 
     #[test]
-    fn growth_in_c_is_that_of_the_readable_law_within_the_stated_bound(views in views()) {
+    fn growth_in_c_is_that_of_the_readable_law_within_the_bound_of_the_arithmetic(views in views()) {
         for port in PORTS.iter() {
-            if port.set_valued() && nearly_tied(&views) {
-                continue;
-            }
             let step = Step { views, growth: port.growth(&views), ..Step::default() };
             let expected = port.readable_growth(&step);
             prop_assert!(
@@ -94,7 +77,7 @@ proptest! {
         let mut exact = i128::from(cwnd) << 32;
         for (growth, acked) in growths {
             exact += i128::from(growth) * i128::from(acked);
-            (window, credit) = PORTS[0].grow(window, credit, growth, acked);
+            (window, credit) = Port::grow(window, credit, growth, acked);
             prop_assert!((0..1i64 << 32).contains(&credit));
             if exact < 1i128 << 32 {
                 exact = 1i128 << 32; // the floor of one segment

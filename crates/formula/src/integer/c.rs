@@ -4,11 +4,17 @@ use super::IntegerLaw;
 use crate::graph::{Index, ME, Node, NodeId, One, Reduction, Symbol, Two};
 use crate::integer::number::parts;
 use crate::program::{Op, Program, Register};
+use crate::statement::Event;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write;
+
+/// The functions of the formulas.
+const GROWTH: &str = "ab_growth";
+/// See [`GROWTH`].
+const BACKOFF: &str = "ab_backoff";
 
 /// The header of `law`, with the lines of the text in `file` that it comes from.
 pub(super) fn header(law: &IntegerLaw, file: Option<&str>) -> String {
@@ -18,9 +24,11 @@ pub(super) fn header(law: &IntegerLaw, file: Option<&str>) -> String {
         false => "the sum of the magnitudes of the terms of growth",
     };
     let floor = libm::ceil(law.min_ssthresh) as u32;
-    let function = |formula| Function::of(law, formula, file);
-    let (growth, backoff) = (function(&law.growth), function(&law.backoff));
-    let (growth, backoff) = (growth.text("ab_growth"), backoff.text("ab_backoff"));
+    let formula = |name, (root, program): &(NodeId, Program)| {
+        Function::of(law, program, Reads::Views, file).formula(name, *root)
+    };
+    let (growth, backoff) = (formula(GROWTH, &law.growth), formula(BACKOFF, &law.backoff));
+    let notes = notes(law, file);
     let time = match law.scaled {
         true => "Time is in us: the law is the same in whatever unit.",
         false => "Time is in s, as a whole number of us over 10^6.",
@@ -29,52 +37,122 @@ pub(super) fn header(law: &IntegerLaw, file: Option<&str>) -> String {
         "/* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */\n\
          /* {name}: {formula}\n \
           * Generated from the text of the law. {time}\n \
-          * Error of growth: at most {relative} u of {of}, with u = 2^-31. */\n\
+          * Error of growth: at most {relative} u of {of}, with u = 2^-31, and 2^-32 segments. */\n\
          #ifndef AB_LAW_H\n\
          #define AB_LAW_H\n\n\
+         {own}\
          #include \"views.h\"\n\
          #include \"signed.h\"\n\n\
          #define AB_COUPLED {coupled} /* whether paths influence each other */\n\
          #define AB_MIN_SSTHRESH {floor} /* of coupled subflows, in segments */\n\
-         #define AB_RELATIVE {relative} /* of {of}, in 2^-31 */\n\
-         #define AB_OF_RENO 0 /* of 1/w, in 2^-31 */\n\
-         #define AB_ABSOLUTE 1 /* 2^-32 segments */\n\n\
+         \n\
+         {notes}\
          {growth}\n{backoff}\n#endif\n",
+        own = match law.notes() {
+            0 => String::new(),
+            count => format!("#define AB_NOTES {count} /* what it remembers of a path */\n\n"),
+        },
         coupled = u8::from(law.couples),
         name = law.name,
         formula = law.formula.replace("*/", "* /").replace("/*", "/ *"),
     )
 }
 
-/// A formula on its way to C.
+/// What a law of notes of its own has before the formulas: their first values, and what ACKs and
+/// losses make of them.
+fn notes(law: &IntegerLaw, file: Option<&str>) -> String {
+    if law.notes() == 0 {
+        return String::new();
+    }
+    let own = law.notes.own().iter().enumerate();
+    let first = own.map(|(place, (name, value))| {
+        format!("\tn->note[{place}] = {}; /* {name} */\n", constant(*value))
+    });
+    let begin: String = first.collect();
+    let update = |name, event| {
+        let updates = law.notes.updates(event).map(|update| {
+            let (_, program) = &update.value;
+            Function::of(law, program, Reads::News, file).update(update.place)
+        });
+        format!(
+            "AB_FUNCTION int {name}(struct ab_notes *n, const struct ab_news *e)\n{{\n\
+             \tif (!n || !e)\n\t\treturn 0;\n{}\treturn 0;\n}}\n\n",
+            updates.collect::<String>()
+        )
+    };
+    format!(
+        "static inline void ab_first_notes(struct ab_notes *n)\n{{\n{begin}}}\n\n{}{}",
+        update("ab_note_ack", Event::Ack),
+        update("ab_note_loss", Event::Loss),
+    )
+}
+
+/// What an operation loads from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reads {
+    /// The paths of the connection.
+    Views,
+    /// The notes of one path, and what happened on it.
+    News,
+}
+
+/// A program on its way to C.
 struct Function<'a> {
     law: &'a IntegerLaw,
     program: &'a Program,
-    root: NodeId,
+    reads: Reads,
     /// The node of each register.
     nodes: Vec<NodeId>,
     body: String,
     depth: usize,
+    /// Whether an operation reads a register.
+    read: Vec<bool>,
     /// The file of the text, if its lines are to be said.
     file: Option<&'a str>,
 }
 
 impl<'a> Function<'a> {
-    fn of(
-        law: &'a IntegerLaw,
-        (root, program): &'a (NodeId, Program),
-        file: Option<&'a str>,
-    ) -> Self {
+    fn of(law: &'a IntegerLaw, program: &'a Program, reads: Reads, file: Option<&'a str>) -> Self {
         let (nodes, body) = (program.nodes().to_vec(), String::new());
-        Function { law, program, root: *root, nodes, body, depth: 1, file }
+        let read = alloc::vec![false; nodes.len()];
+        let mut function = Function { law, program, reads, nodes, body, depth: 1, read, file };
+        let mut found = program.outputs().to_vec();
+        while let Some(register) = found.pop() {
+            if !core::mem::replace(&mut function.read[usize::from(register)], true) {
+                let writing = program.ops().iter().filter(|op| out(op) == Some(register));
+                found.extend(writing.flat_map(|op| function.operands(op)));
+            }
+        }
+        function
     }
 
-    fn text(mut self, name: &str) -> String {
+    /// Whether nobody reads what an operation writes, as others take it from the views themselves.
+    fn unread(&self, op: &Op) -> bool {
+        out(op).is_some_and(|register| !self.read[usize::from(register)])
+    }
+
+    /// The registers that an operation reads in C.
+    fn operands(&self, op: &Op) -> Vec<Register> {
+        match *op {
+            Op::Load { .. } | Op::Paths { .. } | Op::Begin { .. } | Op::Loop { .. } => Vec::new(),
+            Op::One { a, .. } | Op::Whole { a, .. } => alloc::vec![a],
+            Op::Two { out, .. } if self.whole(self.node(out)).is_some() => Vec::new(),
+            Op::Two { a, b, .. } | Op::Compare { a, b, .. } => alloc::vec![a, b],
+            Op::Choose { c, a, b, .. } => alloc::vec![c, a, b],
+            Op::Gather { of, out, a } => match self.gathered_whole(of, out, a) {
+                Some(_) if of != Reduction::Count => alloc::vec![out],
+                _ => alloc::vec![out, a],
+            },
+        }
+    }
+
+    /// Growth or backoff as a function.
+    fn formula(mut self, name: &str, root: NodeId) -> String {
         self.operations(self.program.ops());
         let result = self.value(self.program.outputs()[0]);
-        let result = match (name, self.positive(self.root)) {
-            ("ab_growth", true) => format!("ab_fixed({result})"),
-            ("ab_growth", false) => format!("ab_signed_fixed({result})"),
+        let result = match (name, self.positive(root)) {
+            (GROWTH, true) => format!("ab_fixed({result})"),
+            (GROWTH, false) => format!("ab_signed_fixed({result})"),
             (_, true) => format!("ab_fixed({result}) >> 32"),
             (_, false) => format!("ab_floor({result})"),
         };
@@ -86,21 +164,31 @@ impl<'a> Function<'a> {
         )
     }
 
+    /// The new value of the note in a place, as a block.
+    fn update(mut self, place: usize) -> String {
+        self.depth = 2;
+        self.operations(self.program.ops());
+        let result = self.value(self.program.outputs()[0]);
+        let (declared, body) = (self.declared(), self.body);
+        match declared.is_empty() {
+            true => format!("\tn->note[{place}] = {result};\n"),
+            false => format!("\t{{\n{declared}\n{body}\t\tn->note[{place}] = {result};\n\t}}\n"),
+        }
+    }
+
     /// Declarations of what the body assigns.
     fn declared(&self) -> String {
         let mut names: Vec<String> = Vec::new();
         for op in self.program.ops() {
-            if let Op::Loop { .. } = op {
-                continue;
-            }
-            let name = format!("t{}", out(op).unwrap_or_default());
-            if !names.contains(&name) {
+            let Some(register) = out(op) else { continue };
+            let name = format!("t{register}");
+            if !self.unread(op) && !names.contains(&name) {
                 names.push(name);
             }
         }
-        let rows: Vec<String> =
-            names.chunks(12).map(|row| format!("\tab_signed {};\n", row.join(", "))).collect();
-        rows.concat()
+        let tabs = "\t".repeat(self.depth);
+        let rows = names.chunks(12);
+        rows.map(|row| format!("{tabs}ab_signed {};\n", row.join(", "))).collect()
     }
 
     fn positive(&self, id: NodeId) -> bool {
@@ -141,6 +229,9 @@ impl<'a> Function<'a> {
                 rest = behind;
                 continue;
             }
+            if self.unread(op) {
+                continue;
+            }
             let text = self.operation(op);
             self.say_line(op);
             self.line(&text);
@@ -165,6 +256,13 @@ impl<'a> Function<'a> {
         self.operations(body);
         self.depth -= 1;
         self.line("}");
+        for op in body {
+            if let Op::Gather { of, out, a } = *op
+                && self.gathered_whole(of, out, a).is_some()
+            {
+                self.line(&format!("t{out} = ab_whole(t{out});"));
+            }
+        }
     }
 
     fn operation(&self, op: &Op) -> String {
@@ -173,6 +271,9 @@ impl<'a> Function<'a> {
             Op::Load { out, symbol, index } => (out, self.loaded(symbol, index)),
             Op::Paths { out } => (out, "ab_whole(v->paths)".to_owned()),
             Op::One { op, out, a } => (out, one(op, &value(a))),
+            Op::Two { out, .. } if let Some(whole) = self.whole(self.node(out)) => {
+                (out, format!("ab_whole({whole})"))
+            }
             Op::Two { op, out, a, b } => {
                 let condition = self.law.graph.is_condition(self.node(a));
                 (out, two(op, &value(a), &value(b), self.both(a, b), condition))
@@ -196,14 +297,20 @@ impl<'a> Function<'a> {
     }
 
     fn loaded(&self, symbol: Symbol, index: Index) -> String {
-        let path = if index == ME { "ab_me(v)".to_owned() } else { format!("s{index}") };
-        match symbol {
-            Symbol::Window => format!("ab_whole({path}->cwnd)"),
-            Symbol::Note(note) => {
-                format!("ab_whole({path}->{})", self.law.notes[usize::from(note)])
-            }
-            _ if self.law.scaled => format!("ab_whole({path}->srtt)"),
-            _ => format!("ab_over(ab_whole({path}->srtt), AB_SECOND)"),
+        let seconds = |micros: &str| format!("ab_over(ab_whole({micros}), AB_SECOND)");
+        let path = path(index);
+        match (self.reads, symbol) {
+            (Reads::News, Symbol::Note(note)) => match self.law.notes.field(note) {
+                Some(_) => self.law.notes.text(note, "e"),
+                None => self.law.notes.text(note, "n"),
+            },
+            (Reads::News, Symbol::Acked) => "ab_whole(e->acked)".to_owned(),
+            (Reads::News, Symbol::LastRtt) => seconds("e->rtt"),
+            (Reads::News, _) => seconds("e->srtt"),
+            (Reads::Views, Symbol::Window) => format!("ab_whole({path}->cwnd)"),
+            (Reads::Views, Symbol::Note(note)) => self.law.notes.text(note, &path),
+            (Reads::Views, _) if self.law.scaled => format!("ab_whole({path}->srtt)"),
+            (Reads::Views, _) => seconds(&format!("{path}->srtt")),
         }
     }
 
@@ -215,16 +322,64 @@ impl<'a> Function<'a> {
         }
     }
 
+    /// What is a whole number of the connection or a path, or of two of them, before it is
+    /// converted.
+    fn whole(&self, node: NodeId) -> Option<String> {
+        if self.reads == Reads::News {
+            return None;
+        }
+        match self.law.graph.node(node) {
+            Node::Path(Symbol::Window, index) => Some(format!("{}->cwnd", path(index))),
+            Node::Path(Symbol::Note(note), index) => {
+                Some(format!("{}->{}", path(index), self.law.notes.field(note)?))
+            }
+            Node::Paths => Some("v->paths".to_owned()),
+            Node::Two(Two::Times, a, b) if self.law.ranges[node.place()].exact => {
+                Some(format!("(ab_u64){} * {}", self.whole(a)?, self.whole(b)?))
+            }
+            Node::Two(op @ (Two::Least | Two::Most), a, b) => {
+                let (a, b) = (self.whole(a)?, self.whole(b)?);
+                let order = if op == Two::Least { '<' } else { '>' };
+                Some(format!("({a} {order} {b} ? {a} : {b})"))
+            }
+            _ => None,
+        }
+    }
+
+    /// What a reduction becomes in whole numbers, where it is one of those or a count: so no path
+    /// costs a conversion.
+    fn gathered_whole(&self, of: Reduction, out: Register, a: Register) -> Option<String> {
+        if of == Reduction::Count {
+            return Some(format!("t{out} + {}", self.value(a)));
+        }
+        let whole = self.whole(self.node(a))?;
+        match of {
+            Reduction::Sum if self.law.ranges[self.node(out).place()].exact => {
+                Some(format!("t{out} + {whole}"))
+            }
+            Reduction::Most => Some(format!("t{out} < {whole} ? {whole} : t{out}")),
+            _ => None,
+        }
+    }
+
     fn gathered(&self, of: Reduction, out: Register, a: Register) -> String {
+        if let Some(whole) = self.gathered_whole(of, out, a) {
+            return whole;
+        }
         let (so_far, value) = (format!("t{out}"), self.value(a));
         let positive = self.both(out, a);
         match of {
             Reduction::Sum => two(Two::Plus, &so_far, &value, positive, false),
             Reduction::Most => two(Two::Most, &so_far, &value, positive, false),
             Reduction::Least => two(Two::Least, &so_far, &value, positive, false),
-            Reduction::Count => format!("{value} ? ab_plus({so_far}, AB_ONE) : {so_far}"),
+            Reduction::Count => so_far, // in whole numbers: above
         }
     }
+}
+
+/// A path in C.
+fn path(index: Index) -> String {
+    if index == ME { "ab_me(v)".to_owned() } else { format!("s{index}") }
 }
 
 /// The register that an operation writes.

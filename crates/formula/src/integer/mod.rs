@@ -3,20 +3,22 @@
 
 mod bound;
 mod c;
+mod notes;
 mod number;
 mod rewrite;
 
 pub use bound::Weighed;
+pub use notes::{NOTES, News};
 pub use number::Truncated;
 
 use crate::error::LawError;
 use crate::graph::{Graph, Node, NodeId, One, Reduction, Symbol, Two};
 use crate::law::TextLaw;
-use crate::prelude;
 use crate::program::{Inputs, Program};
 use crate::range::{Range, ranges};
 use alloc::string::String;
 use alloc::vec::Vec;
+use notes::Notes;
 
 /// What a law in whole numbers sees of a path: `struct ab_view` of `bpf/include/intf.h`. A round
 /// trip of zero marks a place without a path.
@@ -30,6 +32,8 @@ pub struct View {
     pub since_loss: u32,
     /// Segments acknowledged between the last two losses.
     pub between_losses: u32,
+    /// What the law itself remembers of the path; places beyond its notes are zero.
+    pub notes: [Truncated; NOTES],
 }
 
 /// A law in whole numbers.
@@ -46,7 +50,7 @@ pub struct IntegerLaw {
     /// Whether the formulas are the same in whatever unit of time, so that microseconds serve.
     scaled: bool,
     relative: [u32; 2],
-    notes: Vec<String>,
+    notes: Notes,
     /// Of each node the line of the text that it comes from, from 1.
     lines: Vec<usize>,
 }
@@ -57,37 +61,35 @@ impl TextLaw {
     /// # Errors
     /// The place in the text of what the kernel's arithmetic does not have.
     pub fn integer(&self) -> Result<IntegerLaw, LawError> {
-        let notes: Vec<String> = self.notes().iter().map(|note| note.name.clone()).collect();
-        let rewritten = rewrite::rewritten(self.graph(), self.places(), &self.formulas(), &notes);
-        let rewritten = rewritten.map_err(|mut mistake| {
-            // What a symbol with a memory stands for is behind the text: its mention is in it.
-            if mistake.span.start >= self.text().len() {
-                mistake.span = prelude::mention(self.text(), "rtt_min");
-            }
-            LawError::new(self.text(), mistake)
-        })?;
+        let (notes, updates) = Notes::of(self)?;
+        let names: Vec<String> = self.notes().iter().map(|note| note.name.clone()).collect();
+        let values = updates.iter().map(|update| update.value);
+        let old: Vec<NodeId> = self.formulas().into_iter().chain(values).collect();
+        let rewritten = rewrite::rewritten(self.graph(), self.places(), &old, &names);
+        let rewritten = rewritten.map_err(|mistake| LawError::new(self.text(), mistake))?;
         let (graph, roots) = (rewritten.graph, rewritten.roots);
-        let ranges = ranges(&graph, &notes);
-        let scaled = roots.iter().all(|root| is_scale_free(&graph, *root));
+        let ranges = ranges(&graph, &names);
+        let formulas = [roots[0], roots[1]];
+        let scaled = formulas.iter().all(|root| is_scale_free(&graph, *root, &notes));
         let errors = bound::errors(&graph, &ranges, scaled);
         let line = |place: &core::ops::Range<usize>| {
             // What a symbol with a memory stands for is behind the text: the last line.
             let before = &self.text().as_bytes()[..place.start.min(self.text().len())];
             1 + before.iter().filter(|byte| **byte == b'\n').count()
         };
-        let program = |root: NodeId| (root, Program::new(&graph, &[root]));
+        let program = |root: NodeId| Program::new(&graph, &[root]);
         Ok(IntegerLaw {
             name: self.name().into(),
             formula: self.formula().into(),
             min_ssthresh: self.min_ssthresh(),
             couples: self.couples(),
-            growth: program(roots[0]),
-            backoff: program(roots[1]),
-            relative: [0, 1].map(|k| errors[roots[k].place()].bound()),
+            growth: (roots[0], program(roots[0])),
+            backoff: (roots[1], program(roots[1])),
+            relative: formulas.map(|root| errors[root.place()].bound()),
+            notes: notes.with(&updates, &roots[2..], program),
             graph,
             ranges,
             scaled,
-            notes,
             lines: rewritten.places.iter().map(line).collect(),
         })
     }
@@ -113,10 +115,7 @@ impl<N: FromWhole> Inputs<N> for Whole<'_> {
         match symbol {
             Symbol::Window => N::whole_number(view.cwnd),
             Symbol::Rtt if self.law.scaled => N::whole_number(view.srtt),
-            Symbol::Note(note) => match self.law.notes[usize::from(note)].as_str() {
-                "since_loss" => N::whole_number(view.since_loss),
-                _ => N::whole_number(view.between_losses),
-            },
+            Symbol::Note(note) => self.law.notes.read(note, view),
             _ => N::two(Two::Over, N::whole_number(view.srtt), N::whole_number(1_000_000)),
         }
     }
@@ -125,11 +124,16 @@ impl<N: FromWhole> Inputs<N> for Whole<'_> {
 /// Numbers that whole ones become.
 trait FromWhole: crate::Number {
     fn whole_number(value: u32) -> Self;
+    fn of_truncated(value: Truncated) -> Self;
 }
 
 impl FromWhole for Truncated {
     fn whole_number(value: u32) -> Self {
         Truncated::whole(value.into())
+    }
+
+    fn of_truncated(value: Truncated) -> Self {
+        value
     }
 }
 
@@ -137,9 +141,18 @@ impl FromWhole for Weighed {
     fn whole_number(value: u32) -> Self {
         <Weighed as crate::Number>::real(value.into())
     }
+
+    fn of_truncated(value: Truncated) -> Self {
+        <Weighed as crate::Number>::real(value.real_value())
+    }
 }
 
 impl IntegerLaw {
+    /// How many notes of its own the law has in the kernel.
+    pub fn notes(&self) -> usize {
+        self.notes.count()
+    }
+
     /// What one acknowledged segment adds to the window of `me`, in 2^-32 segments: what the C
     /// gives, bit by bit.
     pub fn growth(&self, me: usize, views: &[View]) -> i64 {
@@ -202,21 +215,22 @@ const U: f64 = 1.0 / (1u64 << 31) as f64;
 const FIXED: f64 = 1.0 / (1u64 << 32) as f64;
 
 /// Whether a node is the same number in whatever unit of time.
-fn is_scale_free(graph: &Graph, root: NodeId) -> bool {
-    dimension(graph, root).is_some_and(|power| power == Some(0) || power.is_none())
+fn is_scale_free(graph: &Graph, root: NodeId, notes: &Notes) -> bool {
+    dimension(graph, root, notes).is_some_and(|power| power == Some(0) || power.is_none())
 }
 
 /// The power of time of a node: `Some(None)` for zero and infinity, which have any; `None` if its
 /// parts do not fit together.
 type Dimension = Option<Option<i32>>;
 
-fn dimension(graph: &Graph, root: NodeId) -> Dimension {
+fn dimension(graph: &Graph, root: NodeId, notes: &Notes) -> Dimension {
     let mut all: Vec<Dimension> = alloc::vec![None; graph.nodes().len()];
     for id in graph.below(&[root]) {
         let of = |id: NodeId| all[id.place()];
         let found = match graph.node(id) {
             Node::Number(value) if value == 0.0 || value.is_infinite() => Some(None),
             Node::Path(Symbol::Rtt | Symbol::LastRtt, _) => Some(Some(1)),
+            Node::Path(Symbol::Note(note), _) if notes.field(note).is_none() => None,
             Node::Number(_) | Node::Path(..) | Node::Paths => Some(Some(0)),
             Node::One(One::Negative | One::Magnitude, a) => of(a),
             Node::One(One::Root, a) => match of(a) {

@@ -47,6 +47,29 @@ impl Truncated {
         self.fixed() >> 32
     }
 
+    /// The representation in C: an `ab_signed`.
+    pub fn bits(self) -> u64 {
+        if self.mantissa == 0 {
+            return 0;
+        }
+        u64::from(self.negative) << 63 | ((self.exponent + BIAS) as u64) << 32 | self.mantissa
+    }
+
+    /// The number of a representation in C; zero where it is not one.
+    pub fn from_bits(bits: u64) -> Self {
+        let (mantissa, exponent) = (bits & 0xffff_ffff, (bits << 1 >> 33) as i64 - BIAS);
+        match mantissa >> 31 == 1 && exponent <= BIAS {
+            true => Truncated { negative: bits >> 63 == 1, mantissa, exponent },
+            false => ZERO,
+        }
+    }
+
+    /// The real number that it is.
+    pub fn real_value(self) -> f64 {
+        let size = libm::scalbn(self.mantissa as f64, self.exponent as i32);
+        if self.negative { -size } else { size }
+    }
+
     fn size(self) -> Self {
         Truncated { negative: false, ..self }
     }

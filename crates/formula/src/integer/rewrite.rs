@@ -4,8 +4,8 @@
 //! quotients, which saves the truncation of the product, unless the product is exact.
 
 use crate::error::Mistake;
-use crate::graph::{Graph, Node, NodeId, One, Symbol, Two};
-use crate::range::{LEAST_RTT, PUBLISHED, Range, ranges};
+use crate::graph::{Graph, Node, NodeId, One, Two};
+use crate::range::{Range, ranges};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -27,7 +27,7 @@ pub(crate) fn rewritten(
 ) -> Result<Rewritten, Mistake> {
     let ranges = ranges(graph, notes);
     let empty = Rewritten { graph: Graph::default(), places: Vec::new(), roots: Vec::new() };
-    let mut rewriter = Rewriter { old: graph, ranges, notes, new: empty, known: Vec::new() };
+    let mut rewriter = Rewriter { old: graph, ranges, new: empty, known: Vec::new() };
     rewriter.known = alloc::vec![None; graph.nodes().len()];
     for id in graph.below(roots) {
         let place = &places[id.place()];
@@ -41,7 +41,6 @@ pub(crate) fn rewritten(
 struct Rewriter<'a> {
     old: &'a Graph,
     ranges: Vec<Range>,
-    notes: &'a [String],
     new: Rewritten,
     known: Vec<Option<NodeId>>,
 }
@@ -65,17 +64,6 @@ impl Rewriter<'_> {
         let refused =
             |what: &str| Err(Mistake::new(format!("the kernel has no {what}"), place.clone()));
         let node = match self.old.node(id) {
-            Node::Path(Symbol::Note(note), _) => {
-                let name = self.notes[usize::from(note)].as_str();
-                let what = match name {
-                    LEAST_RTT => "`rtt_min`".into(),
-                    _ => format!("note `{name}`"),
-                };
-                if !PUBLISHED.contains(&name) {
-                    return refused(&format!("{what}: it publishes windows, round trips and `l`"));
-                }
-                self.old.node(id)
-            }
             Node::One(One::Exponential, _) => return refused("exponential function"),
             Node::One(One::Logarithm, _) => return refused("logarithm"),
             Node::Two(Two::Power, a, b) => return self.power(a, b, place),

@@ -3,8 +3,27 @@
 /// Draws a number below another one.
 pub(crate) type Draw<'a> = &'a mut dyn FnMut(usize) -> usize;
 
-/// The text of a law.
+/// The text of a law; every second one has no note of its own.
 pub(crate) fn law(draw: Draw<'_>) -> String {
+    let plain = draw(2) == 0;
+    let text = formulas(draw);
+    if plain {
+        return text.replace("mine", "l").replace("spare", "w").replace("rtt_min", "rtt");
+    }
+    let mut notes = String::new();
+    for name in ["mine", "spare"].into_iter().filter(|name| text.contains(name)) {
+        notes += &format!("note {name} = {}\n", [0.0, 0.125, -2.0][draw(3)]);
+        for event in ["ack", "loss"] {
+            if draw(3) > 0 {
+                notes += &format!("on {event}: {name} = {}\n", update(draw, 2, event, name));
+            }
+        }
+    }
+    notes + &text
+}
+
+/// Growth and backoff, and what they share.
+fn formulas(draw: Draw<'_>) -> String {
     let depth = 1 + draw(4);
     let quality = number(draw, 1, &[]).replace("(q)", "(l)"); // it is not defined by itself
     let growth = number(draw, depth, &[]);
@@ -13,12 +32,32 @@ pub(crate) fn law(draw: Draw<'_>) -> String {
     format!("q = w + {quality}\ngrowth = {growth}\nbackoff = {backoff}\n")
 }
 
+/// What an event makes of a note.
+fn update(draw: Draw<'_>, depth: usize, event: &str, name: &str) -> String {
+    if depth == 0 {
+        return match event {
+            "ack" => ["acked", "rtt", "rtt_last", name, "0.3", "7"][draw(6)].into(),
+            _ => [name, "l", "0.5", "2"][draw(4)].into(),
+        };
+    }
+    let mut part = || update(draw, depth - 1, event, name);
+    let (a, b) = (part(), part());
+    match draw(6) {
+        0 => format!("({a} + {b})"),
+        1 => format!("({a} - 0.25*{b})"),
+        2 => format!("(0.875*{a} + 0.125*{b})"),
+        3 => format!("({a} / max({b}, 0.01))"),
+        4 => format!("max(min({a}, {b}), sqrt(abs({b})))"),
+        _ => format!("(if {a} > {b} then {b} else {a}^2)"),
+    }
+}
+
 const LETTERS: [char; 3] = ['s', 'u', 'v'];
 
 /// A symbol of a path, or a number.
 fn leaf(draw: Draw<'_>, letters: &[char]) -> String {
     let whole = ["n", "w_tot", "1", "3", "0.37", "20", "0.001"];
-    let of_path = ["w", "rtt", "x", "l", "w", "rtt"];
+    let of_path = ["w", "rtt", "x", "l", "w", "rtt", "mine", "spare", "rtt_min"];
     if draw(3) == 0 {
         return whole[draw(whole.len())].into();
     }
