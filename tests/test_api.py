@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 import anabranch as ab
 from anabranch import _core
-from anabranch.result import Result
+from anabranch.files import write_json
+from anabranch.result import COMPARISONS, Result
 from anabranch.schema import DropTail, Flow, Link, Path
 from anabranch.seeds import checked_seeds
 from anabranch.statistics import Interval, interval, judge, paired, ratio_of_means
@@ -133,14 +134,34 @@ def test_a_result_survives_saving_and_loading(result: Result, tmp_path) -> None:
         np.testing.assert_array_equal(series, result.runs[0].series.paths.ssthresh_segments)
 
 
+def test_all_results_of_a_comparison_are_read_in_its_order(result: Result, tmp_path) -> None:
+    file = tmp_path / "both.json.gz"
+    other = ab.run("khalili/scenario-c", seeds=(1, 2), controller="olia", overrides=SHORT)
+    for kind, key in COMPARISONS.items():
+        write_json(file, {"format": 1, "kind": kind, key: {"lia": result, "olia": other}})
+        first, second = Result.load_all(file)
+        assert (first.table(), second.table()) == (result.table(), other.table())
+        with pytest.raises(
+            ValueError, match=r"comparison of lia and olia, made by `anabranch comp"
+        ):
+            Result.load(file)
+        write_json(file, {"format": 9, "kind": kind, key: {}})
+        with pytest.raises(ValueError, match="has format 9; this version reads up to 1"):
+            Result.load_all(file)
+    result.save(file)
+    (alone,) = Result.load_all(file)
+    assert alone.table() == result.table()
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"{", b"[]", b"\x1f\x8bxx", b'{"kind": "other"}', b"\xff\xfe"]
 )
 def test_what_is_not_a_result_is_refused_with_a_reason(content: bytes, tmp_path) -> None:
     file = tmp_path / "x.json"
     file.write_bytes(content)
-    with pytest.raises(ValueError, match="is not a result"):
-        Result.load(file)
+    for load in (Result.load, Result.load_all):
+        with pytest.raises(ValueError, match="is not a result"):
+            load(file)
 
 
 def test_an_unknown_class_names_those_that_exist(result: Result) -> None:

@@ -392,9 +392,86 @@ def test_results_of_theory_and_simulation_have_one_shape(tmp_path: Path) -> None
         assert set(columns) <= set(simulation["runs"][0][name])
         for column, values in columns.items():
             assert len(values) == len(simulation["runs"][0][name][column])
-    done = anabranch("plot", str(file), "-o", str(tmp_path / "both.png"))
+    done = anabranch("animate", str(file), "-o", str(tmp_path / "both.html"))
     assert done.returncode == 2
+    assert "a comparison of theory and simulation" in done.stderr
     assert "made by `anabranch compare`" in done.stderr and "`anabranch run --json`" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A comparison of worlds, and one of controllers with values of a parameter."""
+    folder = tmp_path_factory.mktemp("compared")
+    law, worlds, controllers = (folder / name for name in ("mine.law", "w.json", "c.json.gz"))
+    law.write_text(
+        "param beta = 0.5; growth = 2*beta/(n^2*w_tot); backoff = w*(1 - beta/n)\nlaw mine"
+    )
+    words = ["compare", "khalili/scenario-c", "-n", "2", *SHORT]
+    for how, file in (
+        (PAIR, worlds),
+        (["--controllers", f"lia,{law}:beta={{0.2,0.5}}"], controllers),
+    ):
+        done = anabranch(*words, *how, "--json", str(file))
+        assert done.returncode in (0, 1), done.stderr
+    return worlds, controllers
+
+
+def test_plot_draws_a_comparison_side_by_side(tmp_path: Path, compared: tuple[Path, Path]) -> None:
+    expected = (
+        ["theory", "simulation", "World", "scenario-c · lia ·"],
+        ["lia", "mine:beta=0.2", "mine", "Controller", "2 replications"],
+    )
+    for file, texts in zip(compared, expected, strict=True):
+        picture = tmp_path / "drawn.svg"
+        done = anabranch("plot", str(file), "-o", str(picture))
+        assert done.returncode == 0, done.stderr
+        drawn = picture.read_text()
+        assert all(text in drawn for text in [*texts, "multipath", "95 % intervals"])
+    done = anabranch("plot", *map(str, compared), "-k", "cdf", "-o", str(tmp_path / "cdf.png"))
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_plot_draws_of_a_comparison_is_what_its_results_are(
+    tmp_path: Path, compared: tuple[Path, Path]
+) -> None:
+    apart = []
+    for k, result in enumerate(ab.Result.load_all(compared[1])):
+        apart.append(tmp_path / f"{k}.json")
+        result.save(apart[-1])
+    one, other = tmp_path / "one.svg", tmp_path / "other.svg"
+    assert anabranch("plot", str(compared[1]), "-o", str(one)).returncode == 0
+    assert anabranch("plot", *map(str, apart), "-o", str(other)).returncode == 0
+    assert one.read_bytes() == other.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-k", "windows"], "which keeps no samples over time, and the plot windows shows those"),
+        (["-k", "throughput"], "draw cdf or shares, or what `anabranch run khalili/scenario-c"),
+        (["-k", "topology"], "and the plot topology shows one result; draw cdf or shares"),
+        (["-k", "shraes"], "did you mean `shares`"),
+        (["--name", "mine"], "there are 1 --name for "),
+    ],
+)
+def test_what_plot_cannot_draw_of_a_comparison_is_refused_with_what_it_can(
+    tmp_path: Path, compared: tuple[Path, Path], words: list[str], said: str
+) -> None:
+    for file in compared:
+        picture = tmp_path / "refused.png"
+        done = anabranch("plot", str(file), *words, "-o", str(picture))
+        assert done.returncode == 2 and said in done.stderr, done.stderr
+        assert not picture.exists()
+
+
+def test_names_of_plot_are_those_of_the_results_of_a_comparison(
+    tmp_path: Path, compared: tuple[Path, Path]
+) -> None:
+    picture = tmp_path / "named.svg"
+    names = [word for name in ("model", "packets") for word in ("--name", name)]
+    done = anabranch("plot", str(compared[0]), *names, "-o", str(picture))
+    assert done.returncode == 0, done.stderr
+    assert "model" in picture.read_text() and "packets" in picture.read_text()
 
 
 def test_a_result_of_theory_has_both_optima_and_loads_like_any_other(tmp_path: Path) -> None:

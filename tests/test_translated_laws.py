@@ -285,6 +285,179 @@ def test_the_own_path_and_all_paths_may_have_any_names() -> None:
     assert_same(law, "growth = 1/max_s(w_s)\nbackoff = w/2")
 
 
+# Notes.
+
+
+PATIENT = """
+law patient: linked increases that wait for a path that has just lost
+param wait = 20 in [0, 1000]: segments without a loss after which a path grows at full speed
+
+note calm = 0: segments acknowledged since the last loss, up to wait
+on ack:  calm = min(calm + acked, wait)
+on loss: calm = 0
+steady calm = min(1/p, wait)
+
+growth  = (if n > 1 and calm < wait then 0.5 else 1) / (n * w_tot)
+backoff = w/2
+"""
+
+
+@ab.law(
+    wait=Param(20, "[0, 1000]", "segments without a loss after which a path grows at full speed"),
+    calm=ab.Note(0, "segments acknowledged since the last loss, up to wait"),
+)
+def patient(r, paths, wait):
+    """Linked increases that wait for a path that has just lost."""
+
+    def on_ack(r):
+        r.calm = min(r.calm + r.acked, wait)
+
+    def on_loss(r):
+        r.calm = 0
+
+    def steady(r):
+        r.calm = min(1 / r.p, wait)
+
+    n = len(paths)
+    waits = n > 1 and r.calm < wait
+    return (0.5 if waits else 1) / (n * sum(s.w for s in paths)), r.w / 2
+
+
+def assert_same_run(law: str, other: str) -> None:
+    """Every event of a short run is the same."""
+    short = ["duration=8 s", "warmup=2 s"]
+    one, two = (
+        ab.run("khalili/scenario-c", controller=each, overrides=short) for each in (law, other)
+    )
+    assert one.runs[0].digest == two.runs[0].digest
+
+
+def test_a_function_with_a_note_is_to_the_bit_the_text_with_that_note() -> None:
+    text = ab.Law(PATIENT)
+    assert _core.law(patient)["notes"] == _core.law(text)["notes"]
+    assert _core.law(patient)["parameters"] == _core.law(text)["parameters"]
+    for own, other in ((patient, text), (patient(wait=3), text(wait=3))):
+        assert own.name == other.name
+        assert_same(own, other)
+        assert_same_run(own, other)
+
+
+def test_updates_of_notes_take_place_in_the_order_of_their_lines() -> None:
+    @ab.law(gain=0.25, rate=ab.Note(1), late=ab.Note(0), losses=ab.Note(-1))
+    def smoothed(r, paths, gain):
+        most = 40 * gain
+
+        def on_loss(path):
+            path.losses += 1
+            half = path.rate / 2
+            path.rate -= half
+            path.late = path.rate
+
+        def on_ack(path):
+            """Twice smoothed, in segments per second."""
+            sample = path.acked / path.rtt
+            before = path.rate
+            path.late = before if path.late > before else path.late * 0.5
+            path.rate += gain * (sample - before)
+            path.late *= 1 - gain if path.rtt_last > 0.05 else most / 10
+
+        half = sum(s.late for s in paths) / 2
+        return max(min(r.rate, 2 * half), 0) / (50 * r.w), r.w / (2 + max(min(r.losses, 1), 0))
+
+    other = ab.Law("""
+        law smoothed
+        param gain = 0.25
+        note rate = 1
+        note late = 0
+        note losses = -1
+        on ack: late = if late > rate then rate else late*0.5
+        on ack: rate = rate + gain*(acked/rtt - rate)
+        on ack: late = late * (if rtt_last > 0.05 then 1 - gain else 40*gain/10)
+        on loss: losses = losses + 1
+        on loss: rate = rate - rate/2
+        on loss: late = rate
+        growth = max(min(rate, 2*(sum_s(late_s)/2)), 0) / (50*w)
+        backoff = w / (2 + max(min(losses, 1), 0))
+    """)
+    assert_same_run(smoothed, other)
+    assert_same_run(smoothed(gain=0.5), other(gain=0.5))
+
+
+def test_a_note_that_nothing_changes_keeps_its_value() -> None:
+    @ab.law(share=ab.Note(0.5, "of the increase of one TCP"))
+    def constant(r, paths):
+        return r.share / r.w, r.w / 2
+
+    assert _core.law(constant)["notes"] == [("share", 0.5, "of the increase of one TCP")]
+    text = ab.Law("note share = 0.5; growth = share/w; backoff = w/2; law constant")
+    assert_same(constant, text)
+    assert_same(constant, "growth = 0.5/w\nbackoff = w/2")
+    assert_same_run(constant, text)
+
+
+def test_what_a_note_is_in_the_long_run_is_for_theory_alone() -> None:
+    def made(law: ab.Law) -> Floats:
+        return _core.growth(law, np.array([10.0]), np.array([0.1]), np.array([0.01]))
+
+    @ab.law(calm=ab.Note(0))
+    def settled(r, paths):
+        def steady(r):
+            gap = 1 / r.p
+            r.calm = min(gap, 1 / r.rtt)
+
+        return (1 + r.calm) / r.w, r.w / 2
+
+    @ab.law(calm=ab.Note(0))
+    def unsettled(r, paths):
+        return (1 + r.calm) / r.w, r.w / 2
+
+    assert made(settled) == 1.1 and made(unsettled) == 0.1
+    assert_same_run(settled, unsettled)
+
+
+def test_notes_stand_in_reductions_functions_and_sets_and_beside_values_of_their_names() -> None:
+    @ab.law(calm=ab.Note(1), seen=ab.Note(0))
+    def compared(r, paths):
+        def on_ack(r):
+            r.calm += r.acked
+            r.seen = quality(r)
+
+        def on_loss(r):
+            r.calm = 1
+
+        def quality(s):
+            return s.calm * 2
+
+        calm = sum(s.calm for s in paths)
+        best = largest(paths, key=lambda s: s.calm)
+        seen = any(quality(s) > 9 for s in paths)
+        share = 1 if r in best or seen else 0.5
+        return share * max(r.calm / max(calm, 1), 0) / r.w, r.w / (2 if r.l > 3 else 3)
+
+    other = """
+        note calm = 1; note seen = 0
+        on ack: calm = calm + acked
+        on ack: seen = calm*2
+        on loss: calm = 1
+        share = if is_largest(calm) or any_s(calm_s*2 > 9) then 1 else 0.5
+        growth = share * max(calm / max(sum_s(calm_s), 1), 0) / w
+        backoff = w / (if l > 3 then 2 else 3)
+    """
+    assert_same(compared, other)
+    assert_same_run(compared, other)
+
+
+def test_the_notes_of_a_function_are_in_its_results() -> None:
+    result = ab.run(
+        "khalili/scenario-c",
+        controller=patient,
+        overrides=["duration=7 s", "warmup=2 s"],
+        series=True,
+    )
+    table = result.runs[0].series.internals
+    assert set(table.name) == {"calm", "in_waits", "n_value"}
+
+
 # What is refused, and where.
 
 
@@ -317,6 +490,21 @@ def refused(folder: Path, text: str) -> tuple[str, str]:
 def body(*lines: str) -> str:
     """A law with these lines."""
     return "\n".join(["@ab.law()", "def mine(r, paths):", *(f"    {line}" for line in lines)])
+
+
+def noted(*lines: str) -> str:
+    """A law with these lines and the note `calm`."""
+    return body(*lines).replace("@ab.law()", "@ab.law(calm=ab.Note(0))")
+
+
+def lines(event: str, *updates: str) -> list[str]:
+    """A function that updates notes."""
+    return [f"def {event}(r):", *(f"    {update}" for update in updates)]
+
+
+def changed(event: str, *updates: str) -> str:
+    """A law with the note `calm` and a function that updates it."""
+    return noted(*lines(event, *updates), END)
 
 
 END = "return 1 / r.w, r.w / 2"
@@ -391,6 +579,108 @@ END = "return 1 / r.w, r.w / 2"
         ),
         (f"@ab.law()\nasync def mine(r, paths):\n    {END}", "async", "write `def`"),
         ("mine = ab.law()(lambda r, paths: (1 / r.w, r.w / 2))", "mine", "write `def`"),
+        (body("def on_ack(r):", "    r.calm = 1", END), "def on", "no note: declare one in @law"),
+        (body("return 1 / r.acked, r.w / 2"), "r.acked", "rtt_min; `on_ack` has it"),
+        (
+            noted("return r.clam / r.w, r.w / 2"),
+            "r.clam",
+            "no `clam`; it has w, rtt, x, l, rtt_min, calm",
+        ),
+        (noted("a = calm + 1", END), "calm", "it is a note: write `r.calm`"),
+        (noted("r.calm = 1", END), "r.calm", "notes change in `on_ack`, `on_loss`, `steady`"),
+        (noted("def on_tick(r):", "    r.calm = 1", END), "def on", "`return`; notes change in"),
+        (changed("on_ack", "r.w = 2"), "r.w", "`w` is no note; the notes are calm"),
+        (changed("on_ack", "r.clam += 2"), "r.clam", "`clam` is no note; the notes are calm"),
+        (
+            changed("on_ack", "r.calm = r.w"),
+            "r.w",
+            "`w` in `on_ack`; it has acked, rtt, rtt_last, calm",
+        ),
+        (changed("on_ack", "r.calm = r.p"), "r.p", "no `p` in `on_ack`"),
+        (
+            changed("on_loss", "r.calm -= r.acked"),
+            "r.acked",
+            "no `acked` in `on_loss`; it has calm",
+        ),
+        (changed("on_loss", "r.calm = r.rtt"), "r.rtt", "no `rtt` in `on_loss`"),
+        (changed("steady", "r.calm += 1 / r.p"), "r.calm", "no `calm` in `steady`; it has p, rtt"),
+        (changed("steady", "r.calm = 1", "r.calm = 2"), "r.calm = 2", "has a steady value already"),
+        (
+            changed("on_ack", "if r.calm > 1:", "    r.calm = 1"),
+            "if",
+            "has lines such as `r.calm = …`",
+        ),
+        (changed("on_ack", "r.calm %= 2"), "r.calm", "`on_ack` has lines such as"),
+        (changed("on_ack", "a, r.calm = 1, 2"), "a, r", "`on_ack` has lines such as"),
+        (changed("on_ack", "return r.calm + r.acked"), "return", "`on_ack` has lines such as"),
+        (changed("on_ack", "s.calm = 1"), "s.calm", "`on_ack` has lines such as `r.calm = …`"),
+        (changed("on_ack", "r.calm = beta"), "beta", "`beta` has no value here"),
+        (changed("on_ack", "r.calm = len(paths)"), "len", "`on_ack` sees one path alone"),
+        (
+            changed("on_ack", "r.calm = sum(s.calm for s in paths)"),
+            "(s.calm",
+            "sees one path alone",
+        ),
+        (noted("n = len(paths)", *lines("on_ack", "r.calm = n"), END), "n", "`n` depends on paths"),
+        (
+            noted("n = 2", *lines("on_ack", "r.calm = n", "n = 3"), END),
+            "n",
+            "`n` has no value here",
+        ),
+        (noted("a = r.calm", *lines("on_ack", "r.calm = a"), END), "a", "`a` depends on paths"),
+        (
+            noted(
+                "best = largest(paths, key=lambda s: s.w)",
+                *lines("on_ack", "r.calm = 1 if r in best else 2"),
+                END,
+            ),
+            "best",
+            "`on_ack` sees one path alone",
+        ),
+        (
+            noted("def q(s):", "    return s.w", *lines("on_ack", "r.calm = q(r)"), END),
+            "return s.w",
+            "`w` is not known in an update on ack",
+        ),
+        (
+            changed("on_ack", "old = r.calm", "older = old + 1", "r.calm = 2", "r.calm = older"),
+            "older",
+            "`older` is made of `calm` before it changed",
+        ),
+        (changed("on_ack", "new = r.acked", "r.calm = 2"), "new", "`on_ack` does not use `new`"),
+        (changed("on_ack", "r.calm = r.calm > 2"), "r.calm", "a number belongs here"),
+        (
+            noted(*lines("on_ack", "r.calm = 1"), *lines("on_ack", "r.calm = 2"), END),
+            "def on_ack",
+            "`on_ack` is there already",
+        ),
+        (
+            noted("def on_ack(r, acked):", "    r.calm += acked", END),
+            "def on_ack",
+            "takes the path alone, which has `r.acked`, `r.rtt`, `r.rtt_last`",
+        ),
+        (
+            noted("def on_loss():", "    r.calm = 0", END),
+            "def on",
+            "`on_loss` takes the path alone",
+        ),
+        (noted("def on_loss(r=0):", "    r.calm = 0", END), "def on", "takes the path alone"),
+        (noted("return 1 / r.calm, r.w / 2"), "return", "the divisor may be zero"),
+        (
+            f"@ab.law(calm=ab.Note(0))\ndef mine(r, paths, calm):\n    {END}",
+            "def mine",
+            "they are to be (r, paths): the own path, all paths, and the parameters of @law; a note "
+            "is a value of a path: `r.calm`",
+        ),
+        (f"@ab.law(w=ab.Note(0))\ndef mine(r, paths):\n    {END}", "w=", "give the note another"),
+        (f"@ab.law(x=0.5)\ndef mine(r, paths, x):\n    {END}", "x=", "the parameter another name"),
+        (
+            "@ab.law(\n"
+            + "".join(f"    n{k}=ab.Note(0),\n" for k in range(9))
+            + f")\ndef mine(r, paths):\n    {END}",
+            "n8=",
+            "more than 8 notes",
+        ),
     ],
 )
 def test_what_the_language_does_not_have_is_refused_at_its_place(

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from .result import Recording, Result
     from .scenario import Scenario
     from .sources import load, run
-    from .translation import Param
+    from .translation import Note, Param
     from .written import Law, law, several
 
 __all__ = [
     "Controller",
     "Law",
+    "Note",
     "Param",
     "PathView",
     "Recording",
@@ -50,6 +51,7 @@ _HOMES = {
     "Controller": "controller",
     "PathView": "_core",
     "Law": "written",
+    "Note": "translation",
     "Param": "translation",
     "Recording": "result",
     "Result": "result",

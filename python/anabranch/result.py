@@ -335,18 +335,32 @@ class Result(Composed):
     def load(cls, path: str | Path) -> Result:
         """Reads what `save` wrote. Raises ValueError when it is not a result."""
         content = read_json(path)
-        kind = content.get("kind") if isinstance(content, dict) else None
-        if kind == "anabranch comparison":
+        if (kind := kind_of(content)) in COMPARISONS:
+            names = " and ".join(content[COMPARISONS[kind]])
             raise ValueError(
-                f"{path} is not a result but a comparison of two, made by `anabranch compare`; "
-                "take what `anabranch run --json` and `anabranch theory --json` write instead"
+                f"{path} is not a result but a comparison of {names}, made by `anabranch compare`; "
+                "take what `anabranch run --json` and `anabranch theory --json` write instead; "
+                "`anabranch plot`, and in Python `Result.load_all`, take all of its results"
             )
-        if kind != "anabranch result":
+        return cls._from(content, path)
+
+    @classmethod
+    def load_all(cls, path: str | Path) -> list[Result]:
+        """The results of a comparison, which `anabranch compare --json` wrote, in its order; of a
+        file with one result that one. Raises ValueError for another file.
+        """
+        content = read_json(path)
+        if (kind := kind_of(content)) in COMPARISONS:
+            _check_format(content, path)
+            return [cls._from(each, path) for each in content[COMPARISONS[kind]].values()]
+        return [cls._from(content, path)]
+
+    @classmethod
+    def _from(cls, content: Any, path: str | Path) -> Result:
+        """The result that JSON of a file is. Raises ValueError when it is none."""
+        if kind_of(content) != "anabranch result":
             raise ValueError(NOT_A_RESULT.format(path))
-        if content["format"] > FORMAT:
-            raise ValueError(
-                f"{path} has format {content['format']}; this version reads up to {FORMAT}"
-            )
+        _check_format(content, path)
         scenario = Scenario.parse(content["scenario"], name=content["plan"]["name"])
         return cls(
             scenario,
@@ -566,7 +580,26 @@ def cell_of(scenario: Scenario) -> dict[str, str]:
     return {"cell": scenario.cell} if scenario.cell else {}
 
 
+COMPARISONS = {
+    "anabranch comparison": "worlds",
+    "anabranch comparison of controllers": "controllers",
+}
+"""Kinds of files with several results, and the key under which these are."""
+
 NOT_A_RESULT = "{} is not a result; `anabranch run --json` and `anabranch theory --json` write one"
+
+
+def kind_of(content: Any) -> str:
+    """What a file of JSON says that it is; nothing where it does not."""
+    return str(content.get("kind", "")) if isinstance(content, dict) else ""
+
+
+def _check_format(content: Mapping[str, Any], path: str | Path) -> None:
+    """Raises ValueError for a file of a newer version."""
+    if content["format"] > FORMAT:
+        raise ValueError(
+            f"{path} has format {content['format']}; this version reads up to {FORMAT}"
+        )
 
 
 def read_json(path: str | Path) -> Any:

@@ -60,6 +60,54 @@ class Param:
     meaning: str = ""
 
 
+@dataclass(frozen=True)
+class Note:
+    """What a law that is a Python function remembers of each path: its value when the path joins,
+    and what it means.
+
+    Every path has it as an attribute. The functions `on_ack`, `on_loss` and `steady` inside the law
+    say what becomes of it, each of its own path:
+
+    >>> import anabranch as ab
+    >>> @ab.law(wait=20, calm=ab.Note(0, "segments acknowledged since the last loss"))
+    ... def patient(r, paths, wait):
+    ...     def on_ack(r):
+    ...         r.calm += r.acked
+    ...
+    ...     def on_loss(r):
+    ...         r.calm = 0
+    ...
+    ...     def steady(r):
+    ...         r.calm = 1 / r.p
+    ...
+    ...     share = 0.5 if r.calm < wait else 1
+    ...     return share / (len(paths) * sum(s.w for s in paths)), r.w / 2
+    """
+
+    initial: float
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
+class Update:
+    """A function inside a law that says what becomes of notes."""
+
+    begins: str
+    """How its statements begin in the text of a law."""
+    symbols: tuple[str, ...]
+    """What its path has beside notes."""
+    notes: bool
+    """Whether it sees the notes of its path."""
+
+
+UPDATES = {
+    "on_ack": Update("on ack: ", ("acked", "rtt", "rtt_last"), notes=True),
+    "on_loss": Update("on loss: ", (), notes=True),
+    "steady": Update("steady ", ("p", "rtt"), notes=False),
+}
+"""By the names of the functions."""
+
+
 class LawError(ScenarioError):
     """A function says what the language of laws does not have."""
 
@@ -89,8 +137,11 @@ class Places:
         return f"{self.file}:{self.first + at - 1}: {message}\n    {text}\n    {indent}^"
 
 
-def translated(function: Callable[..., Any], parameters: Mapping[str, Param]) -> tuple[str, Places]:
-    """The text of the law that a function is, and where each line of it comes from.
+def translated(
+    function: Callable[..., Any], declared: Mapping[str, Param | Note]
+) -> tuple[str, Places]:
+    """The text of the law that a function is, and where each line of it comes from; `declared` are
+    its parameters and notes.
 
     Raises LawError with file and line.
     """
@@ -110,15 +161,23 @@ def translated(function: Callable[..., Any], parameters: Mapping[str, Param]) ->
         assert isinstance(tree, ast.If)
         tree = tree.body[0]
     places = Places(file, first, source, int(inside), [])
-    return _Translation(places, parameters).law(tree), places
+    return _Translation(places, declared).law(tree), places
+
+
+def stored(tree: ast.AST) -> set[str]:
+    """The names to which something is assigned."""
+    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return {node.id for node in names if isinstance(node.ctx, ast.Store)}
 
 
 class _Translation:
     """Translates one function."""
 
-    def __init__(self, places: Places, parameters: Mapping[str, Param]) -> None:
+    def __init__(self, places: Places, declared: Mapping[str, Param | Note]) -> None:
         self.places = places
-        self.parameters = parameters
+        self.declared = declared
+        self.parameters = [name for name, one in declared.items() if isinstance(one, Param)]
+        self.notes = [name for name, one in declared.items() if isinstance(one, Note)]
         self.own = self.paths = ""
         self.names: dict[str, str] = {}
         """Names of Python that have a value, and what the law calls them."""
@@ -128,6 +187,23 @@ class _Translation:
         """Names of sets of paths."""
         self.of_own: set[str] = set()
         """Names of values that belong to the own path, and not to all."""
+        self.of_paths: set[str] = set()
+        """Names of values that depend on any path."""
+        self.reads: dict[str, set[str]] = {}
+        """The notes that values and functions read, by their names."""
+        self.update = ""
+        """The function of `UPDATES` that is being translated."""
+        self.updates: set[str] = set()
+        """Those that have been."""
+        self.local: dict[str, ast.stmt] = {}
+        """Names of values of the update, and where they get them."""
+        self.read: set[str] = set()
+        """Names that were read."""
+        self.stale: dict[str, str] = {}
+        """Those that read a note before it changed, and the note."""
+        self.used: set[str] = set()
+        """Names of the law that no name of Python stands for: notes, and values of updates that
+        have ended."""
         self.letters: dict[str, str] = {}
         """Names of paths, and their letters; empty for the own path."""
         self.lines: list[str] = []
@@ -149,10 +225,7 @@ class _Translation:
             self.refuse(
                 tree, f"`{tree.name}` is no name of a law: it has letters from a to z and digits"
             )
-        stored = (
-            n for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        )
-        self.written = {n.id for n in stored}
+        self.written = stored(tree)
         head = f"law {name}"
         body = tree.body
         about = ast.get_docstring(tree)
@@ -160,18 +233,36 @@ class _Translation:
             head += ": " + " ".join(about.split("\n\n")[0].split())
             body = body[1:]
         self.say(tree, head)
-        for name, one in self.parameters.items():
-            if self.free(name) != name:
-                self.refuse(
-                    tree, f"`{name}` means something in laws: give the parameter another name"
-                )
-            self.names[name] = name
-            about = f": {' '.join(one.meaning.split())}" if one.meaning else ""
-            self.say(tree, f"param {name} = {float(one.default)!r} in {one.range}{about}")
+        self.declarations(tree)
+        updates = []
         for statement in body[:-1]:
-            self.statement(statement)
+            if isinstance(statement, ast.FunctionDef) and statement.name in UPDATES:
+                updates.append(statement)
+            else:
+                self.statement(statement)
+        for update in updates:  # they see all names of the law, also those below them
+            self.updating(update)
         self.returned(body[-1] if body else tree)
         return "\n".join(self.lines) + "\n"
+
+    def declarations(self, tree: ast.FunctionDef) -> None:
+        """Parameters and notes, as @law has them."""
+        calls = [one for one in tree.decorator_list if isinstance(one, ast.Call)]
+        given = {one.arg: one for call in calls for one in call.keywords}
+        for name, one in self.declared.items():
+            place = given.get(name, tree)
+            if self.free(name) != name:
+                what = "parameter" if isinstance(one, Param) else "note"
+                self.refuse(
+                    place, f"`{name}` means something in laws: give the {what} another name"
+                )
+            about = f": {' '.join(one.meaning.split())}" if one.meaning else ""
+            if isinstance(one, Param):
+                self.names[name] = name
+                self.say(place, f"param {name} = {float(one.default)!r} in {one.range}{about}")
+            else:
+                self.used.add(name)
+                self.say(place, f"note {name} = {float(one.initial)!r}{about}")
 
     def arguments(self, tree: ast.FunctionDef) -> None:
         """The own path, all paths and the parameters."""
@@ -187,10 +278,12 @@ class _Translation:
             )
         if len(names) < 2 or set(names[2:]) != set(self.parameters):
             known = ", ".join(["r", "paths", *self.parameters])
+            notes = [f"{names[0]}.{name}" for name in self.notes if name in names[1:]]
+            help_ = f"; a note is a value of a path: `{notes[0]}`" if notes else ""
             self.refuse(
                 tree,
                 f"the arguments are {', '.join(names)}; they are to be ({known}): the "
-                "own path, all paths, and the parameters of @law",
+                f"own path, all paths, and the parameters of @law{help_}",
             )
         self.own, self.paths = names[:2]
         self.letters[self.own] = ""
@@ -205,18 +298,25 @@ class _Translation:
             and len(statement.targets) == 1
             and isinstance(statement.targets[0], ast.Name)
         ):
-            self.refuse(statement, "this is no assignment `name = …`, function or last `return`")
-        name = statement.targets[0].id
-        if name in {*self.names, *self.functions, *self.letters, self.paths}:
+            why = "this is no assignment `name = …`, function or last `return`"
+            self.refuse(statement, why + self.changing())
+        self.assigned(statement, statement.targets[0].id, statement.value)
+
+    def assigned(self, statement: ast.stmt, name: str, value: ast.expr) -> None:
+        """`name = …`."""
+        if name in {*self.names, *self.sets, *self.functions, *self.letters, self.paths}:
             self.refuse(statement, f"`{name}` has a value already: give this one another name")
         known = self.free(name)
-        if (chosen := self.set_of(statement.value)) is not None:
+        if not self.update and (chosen := self.set_of(value)) is not None:
             self.sets.add(name)
             self.say(statement, f"{known} = {chosen}")
         else:
-            self.say(statement, f"{known} = {self.value(statement.value)}")
-            if self.belongs(statement.value):
+            self.say(statement, f"{known} = {self.value(value)}")
+            if self.belongs(value):
                 self.of_own.add(name)
+        if self.depends(value):
+            self.of_paths.add(name)
+        self.reads[name] = self.noted(value)
         self.names[name] = known
 
     def function(self, tree: ast.FunctionDef) -> None:
@@ -224,12 +324,73 @@ class _Translation:
         names = [one.arg for one in tree.args.args]
         body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
         if len(names) != 1 or len(body) != 1 or not isinstance(body[0], ast.Return):
-            self.refuse(tree, "a function inside a law has one path and one `return`")
+            why = "a function inside a law has one path and one `return`"
+            self.refuse(tree, why + self.changing())
         value = body[0].value
         if value is None:
             self.refuse(tree, "the function returns nothing")
         self.define(tree.name, tree.name, names[0], value)
+        self.reads[tree.name] = self.noted(value)
         self.functions.add(tree.name)
+
+    def changing(self) -> str:
+        """Where notes change, for errors; nothing where there are none."""
+        return f"; notes change in {', '.join(f'`{name}`' for name in UPDATES)}" * bool(self.notes)
+
+    def updating(self, tree: ast.FunctionDef) -> None:
+        """`def on_ack(r): r.calm += r.acked`: what becomes of notes."""
+        name = tree.name
+        if not self.notes:
+            self.refuse(tree, "the law has no note: declare one in @law, such as calm=ab.Note(0)")
+        if name in self.updates:
+            self.refuse(tree, f"`{name}` is there already: write all of it into one function")
+        if not tree.args.args or ast.unparse(tree.args) != tree.args.args[0].arg:
+            seen = ", ".join(f"`r.{one}`" for one in UPDATES[name].symbols)
+            self.refuse(
+                tree, f"`{name}` takes the path alone" + (f", which has {seen}" if seen else "")
+            )
+        path = tree.args.args[0].arg
+        outside = self.letters, self.own, self.names, self.of_own, self.of_paths, self.reads
+        self.letters, self.own, self.update = {path: ""}, path, name
+        self.used |= set(self.names.values())
+        own = stored(tree)  # as in Python, these names are those of the function in all of it
+        self.names = {one: known for one, known in self.names.items() if one not in own}
+        self.of_own, self.of_paths, self.reads = set(), self.of_paths - own, dict(self.reads)
+        for statement in tree.body[1:] if ast.get_docstring(tree) is not None else tree.body:
+            self.updated(statement, path)
+        for one, place in self.local.items():
+            if one not in self.read:
+                self.refuse(place, f"`{name}` does not use `{one}`: take this out")
+            self.used.add(self.names[one])
+        self.letters, self.own, self.names, self.of_own, self.of_paths, self.reads = outside
+        self.update, self.local, self.stale = "", {}, {}
+        self.updates.add(name)
+
+    def updated(self, statement: ast.stmt, path: str) -> None:
+        """A line of a function that updates notes."""
+        match statement:
+            case ast.Assign(targets=[ast.Attribute(ast.Name(id=own), note) as at], value=new) if (
+                own == path
+            ):
+                value = self.value(new) if note in self.notes else ""
+            case ast.AugAssign(ast.Attribute(ast.Name(id=own), note) as at, op, new) if (
+                own == path and type(op) in OPERATORS
+            ):
+                before = self.symbol(at, path, note) if note in self.notes else ""
+                value = f"{before} {OPERATORS[type(op)]} {self.value(new)}" if before else ""
+            case ast.Assign(targets=[ast.Name(id=name)], value=new):
+                self.assigned(statement, name, new)
+                self.local[name] = statement
+                self.read.discard(name)
+                return
+            case _:
+                self.refuse(
+                    statement, f"`{self.update}` has lines such as `{path}.{self.notes[0]} = …`"
+                )
+        if not value:
+            self.refuse(at, f"`{note}` is no note; the notes are {', '.join(self.notes)}")
+        self.say(statement, f"{UPDATES[self.update].begins}{note} = {value}")
+        self.stale |= {name: note for name in self.local if note in self.reads[name]}
 
     def define(self, name: str, known: str, path: str, value: ast.expr) -> None:
         """A definition for any path: inside, `path` is the own one."""
@@ -257,7 +418,8 @@ class _Translation:
     def free(self, name: str, own: bool = True) -> str:
         """What the law calls a name: another name where that means something there. One that is
         not the function's `own` keeps off all that are."""
-        taken = {*WORDS, *self.names.values(), *(self.written - {name} if own else self.written)}
+        written = self.written - {name} if own else self.written
+        taken = {*WORDS, *self.names.values(), *self.used, *written}
         plain = name if name.isidentifier() and not keyword.iskeyword(name) else "value"
         plain = plain.lstrip("_") or "value"
         base, _, letter = plain.rpartition("_")
@@ -271,6 +433,26 @@ class _Translation:
         """Whether a value differs from path to path."""
         names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
         return bool(names & {self.own, *self.of_own})
+
+    def depends(self, value: ast.expr) -> bool:
+        """Whether a value depends on any path."""
+        names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+        return bool(names & {self.own, self.paths, *self.of_own, *self.of_paths})
+
+    def noted(self, value: ast.expr) -> set[str]:
+        """The notes that a value reads, through other values too."""
+        found = set()
+        for node in ast.walk(value):
+            if isinstance(node, ast.Attribute) and node.attr in self.notes:
+                found.add(node.attr)
+            elif isinstance(node, ast.Name):
+                found |= self.reads.get(node.id, set())
+        return found
+
+    def alone(self, node: ast.expr) -> None:
+        """Refuses what is of several paths inside an update."""
+        if self.update:
+            self.refuse(node, f"`{self.update}` sees one path alone, and this is of several")
 
     def value(self, node: ast.expr) -> str:
         """An expression in the language of laws, in brackets where it is not one word."""
@@ -304,13 +486,31 @@ class _Translation:
         if name in self.sets or name in self.functions or name in (*self.letters, self.paths):
             self.refuse(node, f"`{name}` is no number")
         if name not in self.names:
-            self.refuse(node, f"`{name}` has no value here; parameters stand in @law")
+            known = f"it is a note: write `{self.own}.{name}`" if name in self.notes else ""
+            known = known or "parameters stand in @law"
+            self.refuse(node, f"`{name}` has no value here; {known}")
+        if name in self.stale:
+            note = self.stale[name]
+            self.refuse(
+                node, f"`{name}` is made of `{note}` before it changed: put this before that line"
+            )
+        if self.update and name in self.of_paths and name not in self.local:
+            self.refuse(
+                node, f"`{name}` depends on paths, and `{self.update}` has parameters and one path"
+            )
+        self.read.add(name)
         return self.names[name]
 
     def symbol(self, node: ast.expr, path: str, symbol: str) -> str:
-        """`s.w` as `w_s`."""
-        if symbol not in SYMBOLS:
-            self.refuse(node, f"a path has no `{symbol}`; it has {', '.join(SYMBOLS)}")
+        """`s.w` as `w_s`; a note as well."""
+        update = UPDATES.get(self.update)
+        own = [*(update.symbols if update else SYMBOLS)]
+        own += self.notes if update is None or update.notes else []
+        if symbol not in own:
+            place = f" in `{self.update}`" if update else ""
+            other = [name for name, one in UPDATES.items() if symbol in one.symbols]
+            known = f"; `{other[0]}` has it" if other and not update else ""
+            self.refuse(node, f"a path has no `{symbol}`{place}; it has {', '.join(own)}{known}")
         return self.of(symbol, path)
 
     def of(self, name: str, path: str) -> str:
@@ -335,6 +535,7 @@ class _Translation:
 
     def member(self, path: ast.expr, chosen: ast.expr) -> str:
         """`s in best`."""
+        self.alone(chosen)
         if not (isinstance(path, ast.Name) and path.id in self.letters):
             self.refuse(path, "a path belongs before `in`")
         if not (isinstance(chosen, ast.Name) and chosen.id in self.sets):
@@ -375,6 +576,7 @@ class _Translation:
 
     def length(self, node: ast.expr, of: ast.expr) -> str:
         """`len(paths)`, `len(best)`, or how many paths a list has."""
+        self.alone(node)
         match of:
             case ast.Name(id=name) if name == self.paths:
                 return "n"
@@ -387,6 +589,7 @@ class _Translation:
 
     def reduction(self, name: str, of: ast.GeneratorExp | ast.ListComp) -> str:
         """`sum(s.w for s in paths if …)`."""
+        self.alone(of)
         loop = of.generators[0]
         over = isinstance(loop.iter, ast.Name) and loop.iter.id == self.paths
         if len(of.generators) > 1 or not over or not isinstance(loop.target, ast.Name):

@@ -16,7 +16,7 @@ from . import _core
 from .offers import offer
 
 if TYPE_CHECKING:
-    from .translation import Param
+    from .translation import Note, Param
 
 
 class Law(str):
@@ -90,11 +90,12 @@ def shipped_laws() -> dict[str, Path]:
     return {file.stem: file for file in sorted(root.glob("*.law"))}
 
 
-def law(**parameters: float | Param) -> Callable[[Callable[..., Any]], Law]:
+def law(**parameters: float | Param | Note) -> Callable[[Callable[..., Any]], Law]:
     """Makes a law of a plain function of the own path, all paths and the parameters.
 
     The function is not called: its syntax tree is translated into the language of laws. A path has
-    `w`, `rtt`, `x`, `l` and `rtt_min`; the function returns growth and backoff.
+    `w`, `rtt`, `x`, `l` and `rtt_min`, and the notes that the law declares (see `anabranch.Note`);
+    the function returns growth and backoff.
 
     >>> import anabranch as ab
     >>> @ab.law(beta=0.5)
@@ -105,10 +106,10 @@ def law(**parameters: float | Param) -> Callable[[Callable[..., Any]], Law]:
 
     Raises LawError, with the line of the function, for what the language does not have.
     """
-    from .translation import LawError, Param, translated
+    from .translation import LawError, Note, Param, translated
 
     declared = {
-        name: one if isinstance(one, Param) else Param(float(one))
+        name: one if isinstance(one, Param | Note) else Param(float(one))
         for name, one in parameters.items()
     }
 

@@ -1,5 +1,7 @@
 """What results are called in figures."""
 
+from dataclasses import replace
+
 import pytest
 
 import anabranch as ab
@@ -57,6 +59,29 @@ def test_results_without_a_difference_are_called_as_their_files(tmp_path):
     loaded = [ab.Result.load(tmp_path / name) for name in ("before.json.gz", "after.json")]
     assert labels(loaded) == ["before", "after"]
     assert labels([cell(1), cell(1)]) == ["lia (1)", "lia (2)"]
+
+
+def test_worlds_alone_are_the_label_where_only_they_differ():
+    simulated = cell(1)
+    measured = replace(simulated, world="linux")
+    assert labels([simulated, measured]) == ["simulation", "linux"]
+    assert plot.shares([simulated, measured]).axes[0].get_xlabel() == "World"
+    other = cell(1, controller="olia")
+    assert labels([simulated, measured, other]) == [
+        "lia, simulation",
+        "lia, linux",
+        "olia, simulation",
+    ]
+    assert labels([simulated, replace(other, world="linux")]) == ["lia", "olia"]
+
+
+def test_results_of_files_with_several_are_called_as_the_file_and_what_differs_in_it():
+    found = [
+        replace(cell(1, controller=name), file=file)
+        for file in ("a", "b")
+        for name in ("lia", "olia")
+    ]
+    assert labels(found) == ["lia, a", "olia, a", "lia, b", "olia, b"]
 
 
 def test_overrides_that_differ_and_are_in_no_label_are_named_below_a_figure(counts):

@@ -135,6 +135,42 @@ def test_a_map_is_printed_drawn_and_kept(theory, tmp_path):
     assert kept["throughput_bps"][1][1][0] == pytest.approx(1.301e6, rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("words", "note"),
+    [
+        (["flow.multipath.controller=lia,olia,balia"], "scenario-c · equilibrium"),
+        (
+            ["flow.multipath.controller=lia,olia", "link.ap1.rate=5 Mb/s,9 Mb/s"],
+            "scenario-c · equi",
+        ),
+        (
+            ["flow.multipath.controller=olia", "flow.multipath.count=5,10"],
+            "-c · olia · equilibrium",
+        ),
+        (["flow.single-path.controller=reno,ewtcp"], "scenario-c · balia · equilibrium"),
+        (["flow.multipath.count=5,10"], "scenario-c · balia · equilibrium"),
+    ],
+)
+def test_a_map_says_the_controller_below_it_only_where_all_cells_have_it(
+    theory, tmp_path, words, note
+):
+    picture = tmp_path / "map.svg"
+    maps = [word for axis in words for word in ("--map", axis)]
+    status, _, err = theory("khalili/scenario-c", "-c", "balia", *maps, "--out", picture)
+    assert status == 0, err
+    assert note in picture.read_text()
+
+
+def test_a_map_over_controllers_takes_the_values_of_a_laws_parameter_in_braces(theory, tmp_path):
+    law, picture = tmp_path / "mine.law", tmp_path / "map.svg"
+    law.write_text("param beta = 1; growth = beta/w; backoff = w/2; law mine")
+    words = ["--map", f"flow.multipath.controller=lia,{law}:beta={{0.2,0.5}}", "--out", picture]
+    status, out, err = theory("khalili/scenario-c", *words)
+    assert status == 0, err
+    assert "mine.law:beta=0.2" in out and "mine.law:beta=0.5" in out
+    assert "mine.law:beta=0.5" in picture.read_text()
+
+
 @pytest.mark.parametrize("second", [[], ["--map", "link.ap1.rate=5 Mb/s,10 Mb/s"]])
 def test_all_numbers_of_a_map_have_the_same_decimals(theory, second):
     words = ["--map", "flow.multipath.count=5,10,30", *second]

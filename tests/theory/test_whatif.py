@@ -48,6 +48,20 @@ def test_the_controller_is_that_of_every_cell():
     assert (found.rates_bps[:, 1] < more.rates_bps[:, 1]).all()
 
 
+def test_a_grid_knows_the_controllers_that_its_cells_have():
+    axis = axis_from("flow.multipath.controller=lia,kernel:lia,OLIA")
+    found = what_if(SCENARIO.text, [axis, USERS], controller="balia")
+    assert found.controllers == {
+        "multipath": ("lia", "kernel:lia", "olia"),
+        "single-path": ("reno",),
+    }
+    alone = what_if(SCENARIO.text, [USERS], controller="balia")
+    assert alone.controllers == {"multipath": ("balia",), "single-path": ("reno",)}
+    crowd = Axis("flow.single-path.count", ("10", "2000"))
+    failed = what_if(SCENARIO.text, [crowd, axis], rtt="base", floor=1.0)
+    assert failed.failures and failed.controllers["multipath"] == ("lia", "kernel:lia", "olia")
+
+
 def test_a_cell_without_an_equilibrium_keeps_the_reason_and_the_others_their_numbers():
     crowd = Axis("flow.single-path.count", ("10", "2000"))
     found = what_if(SCENARIO.text, [crowd], rtt="base", floor=1.0)

@@ -245,7 +245,7 @@ def theory(
 @app.command(
     cls=Command,
     epilog="Example: anabranch compare khalili/scenario-c --controller lia --repeat 10\n\n"
-    "Example: anabranch compare khalili/scenario-c --controllers lia,olia",
+    "Example: anabranch compare khalili/scenario-c --controllers lia,olia --json laws.json.gz",
 )
 def compare(
     scenario: ScenarioArgument,
@@ -420,11 +420,15 @@ def audit(
     cls=Command,
     epilog="Example: anabranch plot c.json.gz --kind windows --output windows.png\n\n"
     "Example: anabranch plot c.json.gz --kind shares --name OLIA --width 3.5in --output shares.pdf\n\n"
+    "Example: anabranch plot laws.json.gz --output laws.png\n\n"
     "Example: anabranch plot air.json.gz --kind topology --at 10s",
 )
 def plot(
     results: Annotated[
-        list[Path], typer.Argument(help="Files that `run --json` or `theory --json` wrote.")
+        list[Path],
+        typer.Argument(
+            help="Files that `run --json`, `theory --json` or `compare --json` wrote; of the last all results."
+        ),
     ],
     kind: Annotated[
         str,
@@ -445,8 +449,8 @@ def plot(
         list[str] | None,
         typer.Option(
             "--name",
-            help="What a result is called in the figure; once for each file. Default: what tells results apart, "
-            "of controller, scenario, overrides that differ and the file's name.",
+            help="What a result is called in the figure; once for each result. Default: what tells results apart, "
+            "of controller, scenario, overrides that differ, world and the file's name.",
         ),
     ] = None,
     width: WidthOption = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 from .. import plot
 from ..files import check_writable
 from ..offers import find
+from ..plot.labels import labels
 from ..result import Result
 from .terminal import writing
 
@@ -51,14 +53,17 @@ def plot_command(files: list[Path], asked: PlotOptions) -> None:
     kind = find(asked.kind, plot.KINDS) or asked.kind
     target = asked.output or Path(f"{kind}.png")
     options = asked.looks.options()
-    if asked.names and len(asked.names) != len(files):
-        raise ValueError(
-            f"there are {len(asked.names)} --name for {len(files)} files; give one for each"
-        )
     check_writable(target)
     plot.check_format(target)
-    results = [Result.load(file) for file in files]
-    check_kind(kind, files, results)
+    loaded = [Result.load_all(file) for file in files]
+    results = [result for each in loaded for result in each]
+    if asked.names and len(asked.names) != len(results):
+        some = "files" if len(results) == len(files) else "results in these files"
+        raise ValueError(
+            f"there are {len(asked.names)} --name for {len(results)} {some}; give one for each"
+        )
+    for file, each in zip(files, loaded, strict=True):
+        check_kind(kind, file, each)
     if asked.at_s is not None:
         if kind in plot.KINDS and "at_s" not in plot.KINDS[kind].options:
             raise ValueError(
@@ -70,14 +75,29 @@ def plot_command(files: list[Path], asked: PlotOptions) -> None:
         plot.save(figure, target)
 
 
-def check_kind(kind: str, files: list[Path], results: list[Result]) -> None:
-    """Raises ValueError when a result of theory is to be drawn over time."""
-    if kind not in plot.KINDS or not plot.KINDS[kind].series:
+def check_kind(kind: str, file: Path, results: list[Result]) -> None:
+    """Raises ValueError when theory or a comparison is to be drawn over time, or a comparison by a
+    plot of one result.
+    """
+    if kind not in plot.KINDS:
         return
-    for file, result in zip(files, results, strict=True):
-        if result.world == "theory":
-            steady = ", ".join(name for name, facts in plot.KINDS.items() if not facts.series)
-            raise ValueError(
-                f"{file} is a result of theory, which knows steady states only; the plot {kind} "
-                f"shows samples over time; draw {steady}"
-            )
+    facts = plot.KINDS[kind]
+    if len(results) > 1 and (facts.series or not facts.several):
+        what = (
+            "which keeps no samples over time, and the plot {} shows those"
+            if facts.series
+            else "and the plot {} shows one result"
+        )
+        means = [name for name, one in plot.KINDS.items() if one.several and not one.series]
+        runs = [result.command() for result in results if result.world != "theory"] or [[]]
+        command = shlex.join([*runs[0], *["--series"] * facts.series, "--json", "FILE"])
+        raise ValueError(
+            f"{file} is a comparison of {', '.join(labels(results))}, made by `anabranch compare`, "
+            f"{what.format(kind)}; draw {' or '.join(means)}, or what `{command}` writes"
+        )
+    if facts.series and results[0].world == "theory":
+        steady = ", ".join(name for name, one in plot.KINDS.items() if not one.series)
+        raise ValueError(
+            f"{file} is a result of theory, which knows steady states only; the plot {kind} "
+            f"shows samples over time; draw {steady}"
+        )

@@ -10,11 +10,12 @@ from rich.console import Console
 
 from .. import plot, theory
 from ..plan import Plan
-from ..plot.labels import studied
+from ..plot.labels import joined, under_study
 from ..plot.map import split_unit
 from ..scenario import Scenario
 from ..statistics import Quantity, column
 from ..theory.whatif import QUANTITIES
+from ..written import several
 from .draw import Looks
 from .terminal import named, progress, table
 
@@ -36,7 +37,13 @@ def axes_of(maps: list[str], out: Path | None) -> list[theory.Axis]:
         raise ValueError(f"--out is {str(out)!r}, where a map is drawn; say of what with --map")
     if len(maps) > 2:
         raise ValueError(f"--map is given {len(maps)} times; a map has one or two axes")
-    return [theory.axis_from(text) for text in maps]
+    return [axis_of(text) for text in maps]
+
+
+def axis_of(text: str) -> theory.Axis:
+    """An axis; one of controllers may have parameters, and several values of them in braces."""
+    key = text.partition("=")[0]
+    return theory.axis_from(text, several if key.strip().lower().endswith("controller") else None)
 
 
 def grid(
@@ -93,9 +100,17 @@ def figure(found: theory.WhatIf, of: str, plan: Plan, looks: Looks) -> Figure:
         rows=axes[1].values if len(axes) == 2 else None,
         labels=(labels[0], labels[-1]),
         quantity=f"{words} ({unit})" if unit else words,
-        note=f"{plan.name} · {studied(plan)} · equilibrium",
+        note=joined(plan.name, controllers_of(found, plan), "equilibrium"),
         **looks.options(),
     )
+
+
+def controllers_of(found: theory.WhatIf, plan: Plan) -> str:
+    """The controller under study, if all cells have it; where an axis sets others, that says so."""
+    of_classes = [found.controllers[one.name] for one in under_study(plan)]
+    if any(len(names) > 1 for names in of_classes):
+        return ""
+    return "+".join(dict.fromkeys(names[0] for names in of_classes))
 
 
 def as_data(found: theory.WhatIf) -> dict[str, Any]:

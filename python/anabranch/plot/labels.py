@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from ..plan import Plan
+from ..plan import Class, Plan
 from ..result import Result
 from . import style
 
@@ -36,11 +36,15 @@ def labels(results: Sequence[Result]) -> list[str]:
     """A short name for each result: its controller, with what else it takes to tell them apart.
 
     That is the scenario, else as few of the overrides that differ as do (`lia, count = 30`), else
-    the world that made it; else the name of its file without the suffix, else a number.
+    the world that made it; else the name of its file without the suffix, else a number. Where only
+    worlds differ, they alone are the names.
     """
     own = [controllers(result) for result in results]
     scenarios = [result.plan.name for result in results]
     worlds = [result.world for result in results]
+    others = (own, scenarios, *differing(results))
+    if len(results) > 1 and distinct([worlds]) and all(len(set(each)) == 1 for each in others):
+        return worlds
     chosen = [own]
     for more in (scenarios, *differing(results), worlds):
         if distinct(chosen):
@@ -49,7 +53,9 @@ def labels(results: Sequence[Result]) -> list[str]:
             chosen.append(more)
     if not distinct(chosen):
         files = [result.file for result in results]
-        chosen = [files] if all(files) else chosen
+        several = len(set(files)) > 1 and distinct([*chosen, files])  # in a file, of a comparison
+        if all(files):
+            chosen = [*chosen, files] if several and not distinct([files]) else [files]
     texts = [", ".join(part for part in parts if part) for parts in zip(*chosen, strict=True)]
     return numbered(texts)
 
@@ -114,9 +120,15 @@ def studied(plan: Plan) -> str:
     """The controller under study, as tables name it: that of the classes with several paths, or of
     all classes with one.
     """
+    return "+".join(dict.fromkeys(c.controller for c in under_study(plan))) or "udp"
+
+
+def under_study(plan: Plan) -> list[Class]:
+    """The classes of which a controller is under study: those with several paths, or with one where
+    none has several.
+    """
     classes = [c for c in plan.classes if c.protocol != "udp"]
-    multipath = [c for c in classes if len(c.paths) > 1] or classes
-    return "+".join(dict.fromkeys(c.controller for c in multipath)) or "udp"
+    return [c for c in classes if len(c.paths) > 1] or classes
 
 
 def sums_up(

@@ -122,7 +122,8 @@ class Scale:
         font = style.size("xtick.labelsize")
         wide = sum(style.inches(self.bare[n] + "0", size=font) for n in shown)
         if axis.axis_name == "x" and wide > self.room:
-            axis.set_tick_params(rotation=45)
+            for label in axis.get_ticklabels():  # each ends below its tick
+                label.set(rotation=45, ha="right", rotation_mode="anchor")
 
 
 def rising(values: Sequence[float]) -> bool:

@@ -55,9 +55,9 @@ def shares(
 
     Several results, such as one for each controller, stand side by side, called `names` (by
     default what tells them apart); `groups` says on the axis what the names are, by default that
-    they are controllers if they are. References are horizontal marks on the bars. `setting` is what
-    all results have in common beside the scenario, such as "N1 = 10". Classes whose rates are more
-    than ten times apart have panels of their own.
+    they are controllers, or worlds, if they are. References are horizontal marks on the bars.
+    `setting` is what all results have in common beside the scenario, such as "N1 = 10". Classes
+    whose rates are more than ten times apart have panels of their own.
 
     Raises ValueError when `names` or a reference does not have one entry for each result, for an
     unknown metric and for a class of a reference that its result does not have.
@@ -83,6 +83,8 @@ def shares(
     called(axes[-1], [whose(given, name) for name in classes] if alone else texts)
     if [text.lower() for text in texts] == [controllers(r).lower() for r in given]:
         groups = groups or "Controller"
+    elif texts == [result.world for result in given]:
+        groups = groups or "World"
     axes[-1].set_xlabel("Class (controller)" if alone else groups or "")
     swatches = [style.swatch(n, name, whose(given, name)) for n, name in enumerate(classes)]
     note = sums_up(given, names, setting=setting)

@@ -51,7 +51,8 @@ class WhatIf:
 
     `rates_bps` (*shape, C) is per user of each class and `windows` (*shape, P) in segments, NaN
     where a cell has no equilibrium; `failures` has the reason by index. `counts` (*shape, C) are
-    users.
+    users. `controllers` has those of each class over all cells, each once: several where an axis
+    sets them.
     """
 
     axes: tuple[Axis, ...]
@@ -60,6 +61,7 @@ class WhatIf:
     windows: Floats
     counts: Floats
     failures: dict[tuple[int, ...], str]
+    controllers: dict[str, tuple[str, ...]]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -84,10 +86,11 @@ class WhatIf:
         }
 
 
-def axis_from(text: str) -> Axis:
+def axis_from(text: str, split: Callable[[str], list[str]] | None = None) -> Axis:
     """An axis from `KEY=V1,V2,…` or from `KEY=FIRST..LAST:COUNT UNIT`, evenly spaced.
 
-    Whole numbers stay whole where both ends are. Raises ValueError, naming the text.
+    Whole numbers stay whole where both ends are. `split` lists values in which there are commas, as
+    `anabranch.several` does for controllers. Raises ValueError, naming the text.
     """
     key, equals, values = text.partition("=")
     if not equals or not key.strip() or not values.strip():
@@ -96,7 +99,10 @@ def axis_from(text: str) -> Axis:
             "KEY=FIRST..LAST:COUNT UNIT such as link.ap1.rate=2..20:10 Mb/s"
         )
     spaced = RANGE.match(values)
-    listed = _spaced(text, spaced) if spaced else [value.strip() for value in values.split(",")]
+    if spaced:
+        listed = _spaced(text, spaced)
+    else:
+        listed = split(values) if split else [value.strip() for value in values.split(",")]
     if len(set(listed)) != len(listed) or not all(listed):
         raise ValueError(f"an axis is {text!r}; each of its values is given, and given once")
     return Axis(key.strip(), tuple(listed))
@@ -125,11 +131,14 @@ def what_if(
     shape = _checked(axes)
     results: dict[tuple[int, ...], tuple[Network, Equilibrium]] = {}
     failures: dict[tuple[int, ...], str] = {}
+    labels: dict[str, list[str]] = {}
     total = int(np.prod(shape))
     for done, index in enumerate(np.ndindex(*shape)):
         chosen = [f"{axis.key}={axis.values[i]}" for axis, i in zip(axes, index, strict=True)]
         plan = _core.plan(text, name, overrides=[*overrides, *chosen], controller=controller)
         network = Network.from_plan(Plan.from_json(json.loads(plan)))
+        for each in network.classes:
+            labels.setdefault(each.name, []).append(each.label)
         try:
             results[index] = network, equilibrium(network, rtt=rtt, floor=floor)
         except TheoryError as error:
@@ -140,7 +149,8 @@ def what_if(
         raise TheoryError(
             f"no cell has an equilibrium; in the first one, {failures[(0,) * len(shape)]}"
         )
-    return _table(tuple(axes), shape, results, failures)
+    controllers = {name: tuple(dict.fromkeys(found)) for name, found in labels.items()}
+    return _table(tuple(axes), shape, results, failures, controllers)
 
 
 def _table(
@@ -148,6 +158,7 @@ def _table(
     shape: tuple[int, ...],
     results: Mapping[tuple[int, ...], tuple[Network, Equilibrium]],
     failures: dict[tuple[int, ...], str],
+    controllers: dict[str, tuple[str, ...]],
 ) -> WhatIf:
     first = next(iter(results.values()))[0]
     classes = tuple(c.name for c in first.classes)
@@ -158,7 +169,7 @@ def _table(
         rates[index] = list(found.class_rates_bps.values())
         counts[index] = [c.count for c in network.classes]
         windows[index] = np.concatenate(list(found.windows.values()))
-    return WhatIf(axes, classes, rates, windows, counts, failures)
+    return WhatIf(axes, classes, rates, windows, counts, failures, controllers)
 
 
 def _checked(axes: Sequence[Axis]) -> tuple[int, ...]:
