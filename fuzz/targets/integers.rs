@@ -37,7 +37,7 @@ fuzz_target!(|bytes: &[u8]| {
             since_loss: number(24) - 1,
             between_losses: number(24) - 1,
             notes: [number(24), number(12), number(30), 1]
-                .map(|note| Truncated::real(sign * f64::from(note) / 4096.0)),
+                .map(|note| Truncated::real(sign * f64::from(note) / 4096.0).bits()),
         })
         .collect();
     for me in 0..views.len() {

@@ -381,14 +381,14 @@ class KernelController:
     segments, without it the law's own; `skips` the fraction of callbacks to ignore, for testing; `record` keeps every step,
     `fault` plants a fault, for testing: `remainder-dropped`, `trips-swapped`,
     `credit-reset` or `idle-ignored`. With `object`, the compiled C of a law, `name` is the text of that,
-    and `kernel_name` is given.
+    or None if there is only the C, and `kernel_name` is given.
     Raises ValueError for an unknown name, FileExistsError if it is loaded already, PermissionError,
     OSError with what the kernel said.
     """
 
     def __init__(
         self,
-        name: str,
+        name: str | None = ...,
         *,
         kernel_name: str | None = ...,
         min_ssthresh: int | None = ...,
@@ -415,7 +415,7 @@ class KernelController:
         in the kernel's run of the law's bytecode (`bytecode`) or in the same C built natively (`native`),
         to the bit, or by the readable law, beyond the stated bound (`readable`); the law saw another
         round-trip time than the socket has (`misread`); or they do not go on from the socket's last step,
-        although nothing beside the law has moved its window (`broken`).
+        although nothing beside the law has moved its window (`broken`). ValueError for a law without a text.
         """
 
     def pin(self) -> None:

@@ -116,3 +116,24 @@ def test_what_the_kernel_does_not_have_is_told_in_terms_of_the_text() -> None:
         "the verifier refuses line 2 of the law, `growth = 1/w_tot`: R1 invalid mem access 'scalar'"
     )
     assert "512 bytes" in in_terms_of(law, "combined stack size of 4 calls is 544. Too large")
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "write-a-law-in-c.md"
+
+
+def test_the_law_in_c_of_the_page_is_loaded_and_couples(tmp_path: Path) -> None:
+    file = tmp_path / "gentle.h"
+    file.write_text(PAGE.read_text().split("```c\n")[1].split("```")[0])
+    assert load_for_good(str(file)) == "law_gentle"
+    with pytest.raises(LinuxError, match="law_gentle is loaded already"):
+        load_for_good(str(file))
+    assert unload_for_good(str(file)) == 0
+
+
+def test_a_mistake_in_a_law_in_c_is_told_at_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "wrong.h"
+    file.write_text('#include "views.h"\nab_s64 nothing = here;\n')
+    with pytest.raises(LinuxError, match=r"wrong\.h:2:18: error: use of undeclared identifier"):
+        load_for_good(str(file))
+    with pytest.raises(LinuxError, match=r"missing\.h cannot be read: No such file"):
+        load_for_good(str(tmp_path / "missing.h"))

@@ -24,7 +24,7 @@ fn raised(error: kernel::Error) -> PyErr {
 
 fn known(name: &str) -> PyResult<&'static Program> {
     kernel::program(name).ok_or_else(|| {
-        let laws: Vec<&str> = kernel::PROGRAMS.iter().map(|program| program.port.name()).collect();
+        let laws: Vec<&str> = kernel::PROGRAMS.iter().map(Program::law).collect();
         PyValueError::new_err(format!(
             "there is no controller `{name}` for the kernel; there are {}",
             laws.join(", ")
@@ -67,10 +67,10 @@ impl KernelController {
 impl KernelController {
     #[new]
     #[pyo3(signature = (
-        name, *, kernel_name=None, min_ssthresh=None, skips=0.0, record=false, fault=None, object=None
+        name=None, *, kernel_name=None, min_ssthresh=None, skips=0.0, record=false, fault=None, object=None
     ))]
     fn new(
-        name: &str,
+        name: Option<&str>,
         kernel_name: Option<String>,
         min_ssthresh: Option<NonZeroU32>,
         skips: f64,
@@ -80,7 +80,7 @@ impl KernelController {
     ) -> PyResult<Self> {
         let program = match object {
             Some(object) => compiled(name, kernel_name.clone(), object)?,
-            None => known(name)?.clone(),
+            None => known(name.unwrap_or_default())?.clone(),
         };
         let fault = fault.map_or(Ok(Fault::Sound), str::parse).map_err(PyValueError::new_err)?;
         let settings = Settings { name: kernel_name, min_ssthresh, skips, record, fault };
@@ -122,7 +122,10 @@ impl KernelController {
             let again = controller.replay(step).map_err(raised)?;
             bytecode += usize::from(Step { backoff: 0, ..again } != *step);
         }
-        let Judged { native, readable, misread, broken } = self.program.port.judge(&steps);
+        let port = self.program.port.as_ref().ok_or_else(|| {
+            PyValueError::new_err("a law that was written in C has no text to be judged by")
+        })?;
+        let Judged { native, readable, misread, broken } = port.judge(&steps);
         let table = PyDict::new(py);
         table.set_item("bytecode", bytecode)?;
         table.set_item("native", native)?;
@@ -144,18 +147,23 @@ impl KernelController {
     }
 }
 
-/// The controller of a law that is written as text, from the C of it that was compiled.
-fn compiled(text: &str, kernel_name: Option<String>, object: Vec<u8>) -> PyResult<Program> {
+/// The controller of a law from the C of it that was compiled, with its text if it has one.
+fn compiled(text: Option<&str>, kernel_name: Option<String>, object: Vec<u8>) -> PyResult<Program> {
+    let port = text.map(port_of).transpose()?;
+    let kernel_name = kernel_name
+        .ok_or_else(|| PyValueError::new_err("an object is loaded under a `kernel_name`"))?;
+    Ok(Program::compiled(port, kernel_name, object))
+}
+
+/// The port of a law that is written as text.
+fn port_of(text: &str) -> PyResult<Port> {
     let spec = parsed(text)?;
     let law = spec.written().ok_or_else(|| {
         PyValueError::new_err(format!(
             "`{spec}` is not written as text, and has an object of its own"
         ))
     })?;
-    let port = Port::written(law).map_err(|wrong| PyValueError::new_err(wrong.to_string()))?;
-    let kernel_name = kernel_name
-        .ok_or_else(|| PyValueError::new_err("a law in text is loaded under a `kernel_name`"))?;
-    Ok(Program::compiled(port, kernel_name, object))
+    Port::written(law).map_err(|wrong| PyValueError::new_err(wrong.to_string()))
 }
 
 #[pyfunction]
@@ -165,7 +173,7 @@ pub(crate) fn kernel_source_files() -> Vec<(&'static str, &'static str)> {
 
 #[pyfunction]
 pub(crate) fn kernel_programs() -> Vec<(String, String)> {
-    let row = |program: &Program| (program.port.name().to_owned(), program.kernel_name.to_string());
+    let row = |program: &Program| (program.law().to_owned(), program.kernel_name.to_string());
     kernel::PROGRAMS.iter().map(row).collect()
 }
 
@@ -176,7 +184,7 @@ pub(crate) fn kernel_sources() -> &'static str {
 
 /// The law of a controller in the kernel, or, of one that is written as text, its name there.
 fn law_of(kernel_name: &str) -> String {
-    kernel::program(kernel_name).map_or(kernel_name, |program| program.port.name()).to_owned()
+    kernel::program(kernel_name).map_or(kernel_name, Program::law).to_owned()
 }
 
 /// The name in the kernel of a law that ships, or of one that is written as text by that name.

@@ -9,7 +9,7 @@ use libbpf_rs::{
     Error, ErrorKind, Link, MapCore, MapFlags, MapType, Object, ObjectBuilder, OpenObject,
     PrintLevel, Program as Loaded, ProgramInput, RingBufferBuilder, set_print,
 };
-use ports::Step;
+use ports::{Port, Step};
 use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
@@ -149,7 +149,7 @@ fn attach(program: &Program, settings: &Settings) -> Result<Controller, Error> {
     let mut found = object.maps_mut().find(|map| map.map_type() == MapType::StructOps);
     let map = found.as_mut().ok_or_else(|| failed("the object has no controller"))?;
     let link = map.attach_struct_ops()?;
-    Ok(Controller { name, notes: program.port.notes(), object, link })
+    Ok(Controller { name, notes: program.port.as_ref().map_or(0, Port::notes), object, link })
 }
 
 /// The settings are the only thing in the section of constants.

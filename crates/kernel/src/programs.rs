@@ -7,16 +7,22 @@ use std::sync::LazyLock;
 /// A controller that can be loaded.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// The same law, natively.
-    pub port: Port,
+    /// The same law, natively; none of a law that somebody wrote in C.
+    pub port: Option<Port>,
     /// The name by which the kernel knows it, at most 15 characters.
     pub kernel_name: Cow<'static, str>,
     pub(crate) object: Cow<'static, [u8]>,
 }
 
 impl Program {
-    /// A controller that was compiled from the C of a law, with its name in the kernel.
-    pub fn compiled(port: Port, kernel_name: String, object: Vec<u8>) -> Self {
+    /// The name of its law; of one without a port, its own.
+    pub fn law(&self) -> &str {
+        self.port.as_ref().map_or(&self.kernel_name, Port::name)
+    }
+
+    /// A controller that was compiled from the C of a law, with its name in the kernel, and its
+    /// port if the C was made of a text.
+    pub fn compiled(port: Option<Port>, kernel_name: String, object: Vec<u8>) -> Self {
         Program { port, kernel_name: kernel_name.into(), object: object.into() }
     }
 }
@@ -33,7 +39,7 @@ macro_rules! programs {
         /// The controllers; `reno` is the kernel's own Reno in our shell, to be compared with the
         /// others.
         pub static PROGRAMS: LazyLock<Vec<Program>> = LazyLock::new(|| vec![$(Program {
-            port: Port::of($law.parse().expect("a glue file in bpf has the name of its law")),
+            port: Some(Port::of($law.parse().expect("a glue file in bpf has the name of its law"))),
             kernel_name: Cow::Borrowed($kernel_name),
             object: Cow::Borrowed(include_bytes!(concat!(env!("OUT_DIR"), "/", $file, ".o"))),
         }),*]);
@@ -49,5 +55,5 @@ pub(crate) const STATUS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/statu
 
 /// The controller that has this name, of the law or in the kernel.
 pub fn program(name: &str) -> Option<&'static Program> {
-    PROGRAMS.iter().find(|program| program.port.name() == name || program.kernel_name == name)
+    PROGRAMS.iter().find(|program| program.law() == name || program.kernel_name == name)
 }

@@ -90,7 +90,8 @@ fn the_bytecode_and_the_native_law_agree_in_every_bit() {
         TestRunner::new(ProptestConfig::with_cases(2000))
             .run(&steps(), |step| {
                 let in_kernel = controller.lock().unwrap().replay(&step).unwrap();
-                prop_assert_eq!(in_kernel, program.port.replay(&step), "{:?}", program.port);
+                let port = program.port.as_ref().unwrap();
+                prop_assert_eq!(in_kernel, port.replay(&step), "{:?}", port);
                 Ok(())
             })
             .unwrap();
@@ -103,8 +104,8 @@ fn the_bytecode_repeats_a_trace_of_an_attached_controller_in_every_bit() {
     if !usable() {
         return;
     }
-    for program in PROGRAMS.iter().filter(|program| program.port.coupled()) {
-        let law = program.port.name();
+    for program in PROGRAMS.iter().filter(|program| program.port.as_ref().unwrap().coupled()) {
+        let law = program.law();
         let file = format!("{}/../ports/tests/traces/{law}.txt", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(file).unwrap();
         let mut controller = Controller::load(program, &recording()).unwrap();

@@ -5,7 +5,7 @@
 
 use control::{TextLaw, Written};
 use kernel::{Controller, Program, SOURCE_FILES, Settings};
-use ports::{Port, Step, Truncated, View, Views};
+use ports::{Port, Step, View, Views};
 use std::path::Path;
 use std::process::Command;
 
@@ -35,10 +35,10 @@ impl Noise {
     }
 
     /// A note from 2^-20 to 2^10; a last one may be that of `rtt_min`, a time.
-    fn note(&mut self, positive: bool) -> Truncated {
+    fn note(&mut self, positive: bool) -> u64 {
         let sign = if positive { 0 } else { self.below(2) as u64 };
         let exponent = 4096 - 52 + self.below(30) as u64;
-        Truncated::from_bits(sign << 63 | exponent << 32 | 1 << 31 | self.below(1 << 31) as u64)
+        sign << 63 | exponent << 32 | 1 << 31 | self.below(1 << 31) as u64
     }
 
     fn views(&mut self, port: &Port) -> Views {
@@ -122,7 +122,7 @@ fn the_bytecode_of_random_laws_gives_what_the_same_arithmetic_gives_in_rust() {
         };
         let port = Port::written(&law).unwrap();
         let object = compiled(&law.integer().unwrap().c(), &folder);
-        let program = Program::compiled(port.clone(), format!("abt_random{number}"), object);
+        let program = Program::compiled(Some(port.clone()), format!("abt_random{number}"), object);
         let settings = Settings { record: true, ..Settings::default() };
         let mut controller = match Controller::load(&program, &settings) {
             Ok(controller) => controller,

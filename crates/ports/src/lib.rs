@@ -11,5 +11,5 @@ mod trace;
 
 pub use port::{PORTS, Port};
 pub use ported::Ported;
-pub use step::{PATHS, Step, Truncated, View, Views};
+pub use step::{PATHS, Step, View, Views};
 pub use trace::Judged;

@@ -10,7 +10,7 @@ use control::{Acked, AnyLaw, Law, LawVisitor, Notes, PathView, TextLaw, Written}
 use core::fmt;
 use formula::Event;
 use formula::LawError;
-use formula::integer::{IntegerLaw, NOTES, News, Truncated};
+use formula::integer::{IntegerLaw, NOTES, News};
 use std::sync::{Arc, LazyLock};
 
 /// One segment in the unit of growth and credit.
@@ -145,12 +145,12 @@ impl Port {
     }
 
     /// The notes of a path that has just joined.
-    pub fn first_notes(&self) -> [Truncated; NOTES] {
+    pub fn first_notes(&self) -> [u64; NOTES] {
         self.integer.initial()
     }
 
     /// The notes of a path after an event, before which it was `view`.
-    pub fn noted(&self, event: Event, view: View, news: News) -> [Truncated; NOTES] {
+    pub fn noted(&self, event: Event, view: View, news: News) -> [u64; NOTES] {
         self.integer.update(event, view, news)
     }
 

@@ -20,8 +20,8 @@ pub(crate) fn paths_with(notes: usize) -> usize {
     }
 }
 
-/// What a law sees of one path, and the numbers of its notes.
-pub use formula::integer::{Truncated, View};
+/// What a law sees of one path; a round-trip time of zero marks a place without a path.
+pub use formula::integer::View;
 
 /// What a law sees of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -162,7 +162,7 @@ impl Views {
         writer.u32s([self.paths, self.me]);
         for view in &self.path[..paths_with(notes)] {
             writer.u32s([view.cwnd, view.srtt, view.since_loss, view.between_losses]);
-            writer.i64s(view.notes[..notes].iter().map(|note| note.bits() as i64));
+            writer.i64s(view.notes[..notes].iter().map(|note| *note as i64));
         }
         writer.0
     }
@@ -173,7 +173,7 @@ impl Views {
             (view.cwnd, view.srtt) = (reader.u32()?, reader.u32()?);
             (view.since_loss, view.between_losses) = (reader.u32()?, reader.u32()?);
             for note in &mut view.notes[..notes] {
-                *note = Truncated::from_bits(reader.i64()? as u64);
+                *note = reader.i64()? as u64;
             }
         }
         Some(views)
@@ -226,11 +226,11 @@ impl fmt::Display for Step {
         let Step { acked, before_cwnd, after_cwnd, before_credit, after_credit, .. } = self;
         write!(f, " {acked} {before_cwnd} {after_cwnd} {before_credit} {after_credit}")?;
         write!(f, " {} {} {} {}", self.growth, self.srtt, self.socket, self.breaks)?;
-        let kept = |view: &View| view.notes.iter().rposition(|note| note.bits() != 0);
+        let kept = |view: &View| view.notes.iter().rposition(|note| *note != 0);
         let notes = views.path[..places].iter().map(|view| kept(view).map_or(0, |i| i + 1)).max();
         for view in &views.path[..places] {
             for note in &view.notes[..notes.unwrap_or(0)] {
-                write!(f, " {}", note.bits() as i64)?;
+                write!(f, " {}", *note as i64)?;
             }
         }
         Ok(())
@@ -269,7 +269,7 @@ impl FromStr for Step {
         let of_each = (notes.len() / places.max(1)).clamp(1, NOTES);
         for (view, notes) in step.views.path[..places].iter_mut().zip(notes.chunks(of_each)) {
             for (note, bits) in view.notes.iter_mut().zip(notes) {
-                *note = Truncated::from_bits(*bits as u64);
+                *note = *bits as u64;
             }
         }
         Ok(step)

@@ -150,8 +150,10 @@ fn views() -> impl Strategy<Value = Views> {
     let number =
         |bits: u32| (0..bits, any::<u32>()).prop_map(move |(b, x)| (1 << b) | (x & ((1 << b) - 1)));
     let l = || prop_oneof![Just(0), number(24)];
-    let note =
-        || prop_oneof![Just(0.0), -1e3..1e3, -1e-3..1e-3, 0.0..1e9].prop_map(Truncated::real);
+    let note = || {
+        prop_oneof![Just(0.0), -1e3..1e3, -1e-3..1e-3, 0.0..1e9]
+            .prop_map(|note| Truncated::real(note).bits())
+    };
     let notes = [note(), note(), note(), note()];
     let view = (number(24), number(31), l(), l(), notes).prop_map(
         |(cwnd, srtt, since_loss, between_losses, notes)| View {
@@ -183,8 +185,9 @@ fn states(count: usize) -> Vec<(Views, News)> {
     (0..count).map(|_| state.new_tree(&mut runner).unwrap().current()).collect()
 }
 
-fn as_a_time(note: &mut Truncated) {
-    *note = Truncated::two(Two::Most, Truncated::one(One::Magnitude, *note), Truncated::real(1e-6));
+fn as_a_time(note: &mut u64) {
+    let size = Truncated::one(One::Magnitude, Truncated::from_bits(*note));
+    *note = Truncated::two(Two::Most, size, Truncated::real(1e-6)).bits();
 }
 
 /// The states as a law with so many notes can see them.
@@ -198,7 +201,7 @@ fn fitted(states: &[(Views, News)], law: &IntegerLaw, text: &str) -> Vec<(Views,
         views.paths = views.paths.min(most);
         views.me %= views.paths;
         let (seen, unseen) = views.path.split_at_mut(views.paths as usize);
-        seen.iter_mut().for_each(|view| view.notes[law.notes()..].fill(Truncated::default()));
+        seen.iter_mut().for_each(|view| view.notes[law.notes()..].fill(0));
         if text.contains("rtt_min") {
             // Its note is the last one, and a time.
             seen.iter_mut().for_each(|view| as_a_time(&mut view.notes[law.notes() - 1]));
@@ -222,7 +225,7 @@ fn held(name: &str, law: &IntegerLaw, states: &[(Views, News)], said: &[Vec<i64>
         let acked = law.update(Event::Ack, paths[me], *news);
         let lost = law.update(Event::Loss, paths[me], News::default());
         let expected = [law.initial(), acked, lost].map(|all| all[..law.notes()].to_vec());
-        let expected = expected.concat().into_iter().map(|note| note.bits() as i64);
+        let expected = expected.concat().into_iter().map(|note| note as i64);
         assert_eq!(notes, expected.collect::<Vec<_>>(), "{name}: notes at {state:?}, {news:?}");
         if let Some((exact, error)) = law.growth_within(me, paths)
             && exact.abs() < 32768.0

@@ -35,7 +35,8 @@ linux_app = typer.Typer(
 
 PORTED = [law["name"] for law in controllers() if law["kernel"]]
 NameArgument = Annotated[
-    str, typer.Argument(help=f"A law: {', '.join(PORTED[:-1])} or {PORTED[-1]}.")
+    str,
+    typer.Argument(help=f"A law: {', '.join(PORTED)}, or a file, of text (my.law) or C (my.h)."),
 ]
 JsonAloneOption = Annotated[
     Path | None,

@@ -1,4 +1,4 @@
-"""A law that is written as text, compiled to a controller for the kernel."""
+"""A law that is written as text or in C, compiled to a controller for the kernel."""
 
 from __future__ import annotations
 
@@ -36,15 +36,33 @@ def compiled(law: str) -> bytes:
     Raises ScenarioError with the place in the text of what the kernel does not have, and LinuxError
     where clang is missing or fails.
     """
-    clang = os.environ.get("CLANG", "clang")
     name = file_name(law)
-    header = _core.law_c(law, name)["c"]
+    return compiled_c(_core.law_c(law, name)["c"], name, law)
+
+
+def compiled_header(file: Path) -> bytes:
+    """The object of the controller that a law in C is. Raises LinuxError as `compiled`, or where
+    the file cannot be read.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise LinuxError(f"{file} cannot be read: {why}") from None
+    return compiled_c(f'#line 1 "{file.name}"\n{text}', file.name, text)
+
+
+def compiled_c(header: str, name: str, text: str) -> bytes:
+    """The object of the controller that the header of a law is, which was made of `text` in the
+    file `name`. Raises LinuxError where clang is missing or fails.
+    """
+    clang = os.environ.get("CLANG", "clang")
     with tempfile.TemporaryDirectory(prefix="anabranch-") as place:
         folder = Path(place)
         sources = {
             **dict(_core.kernel_source_files()),
             "law.h": header,
-            name: law,
+            name: text,
             "law.bpf.c": GLUE,
         }
         for file, text in sources.items():

@@ -11,10 +11,11 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 from .. import _core
 from ..offers import find, offer
-from .compile import compiled, in_terms_of
+from .compile import compiled, compiled_header, in_terms_of
 from .errors import LinuxError
 from .fit import kernels_own
 from .namespace import read_setting
@@ -163,16 +164,21 @@ def load(
     what went wrong.
     """
     text = written(law)
-    name = law if text else known_name(law)
     usual = names_of(law)
+    if header_file(law):
+        name, program = None, compiled_header(Path(law))
+    elif text:
+        name, program = text, compiled(text)
+    else:
+        name, program = known_name(law), None
     try:
         return _core.KernelController(
-            text or name,
+            name,
             kernel_name=kernel_name or usual,
             min_ssthresh=min_ssthresh,
             skips=skips,
             record=record,
-            object=compiled(text) if text else None,
+            object=program,
         )
     except FileExistsError:
         raise LinuxError(f"the kernel has a controller {kernel_name or usual} already") from None
@@ -181,7 +187,7 @@ def load(
             check_root("load")  # else the kernel refused the program, and says why
         said = in_terms_of(text, str(error)) if text else str(error)
         raise LinuxError(
-            f"this kernel cannot run the controller {law_of(law)}: {said}\n"
+            f"this kernel cannot run the controller {law if header_file(law) else law_of(law)}: {said}\n"
             "help: `anabranch linux check` shows what is missing"
         ) from None
 
@@ -197,19 +203,25 @@ def written(controller: str) -> str:
     return named["source"] if named["written"] else ""
 
 
+def header_file(controller: str) -> bool:
+    """Whether a controller names the file of a law in C."""
+    return controller.endswith(".h")
+
+
 def law_file(controller: str) -> bool:
     """Whether a controller names a file of a law."""
     return ".law" in controller or "\n" in controller
 
 
 def names_of(controller: str) -> str:
-    """The usual name in the kernel of a law that ships, or of one in text. Raises LinuxError."""
+    """The usual name in the kernel of a law that ships, or of one in text or C. Raises LinuxError."""
     text = written(controller)
-    if not text:
+    if not text and not header_file(controller):
         return names()[known_name(controller)]
     if not built():
         raise LinuxError(NOT_BUILT)
-    words = _core.law(text)["name"].replace("-", "_")
+    name = _core.law(text)["name"] if text else Path(controller).stem.lower()
+    words = re.sub(r"[^a-z0-9_]", "_", name)
     return f"{WRITTEN}{words}"[:LONGEST_NAME]
 
 

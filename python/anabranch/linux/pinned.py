@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from .. import _core
-from .controllers import WRITTEN, available, law_file, load, names, names_of
+from .controllers import WRITTEN, available, header_file, law_file, load, names, names_of
 from .errors import LinuxError
 from .observe import chosen_in, loaded_now, using
 from .rights import check_root
@@ -65,8 +65,8 @@ def unload_for_good(name: str, force: bool = False) -> int | None:
 
 
 def in_kernel(name: str) -> bool:
-    """Whether a name is that of a law in text in the kernel, and not that of its file."""
-    return name.startswith(WRITTEN) and not law_file(name)
+    """Whether a name is that of a law in text or C in the kernel, and not that of its file."""
+    return name.startswith(WRITTEN) and not law_file(name) and not header_file(name)
 
 
 def in_status(kernel_name: str) -> str:

@@ -32,8 +32,9 @@ pub struct View {
     pub since_loss: u32,
     /// Segments acknowledged between the last two losses.
     pub between_losses: u32,
-    /// What the law itself remembers of the path; places beyond its notes are zero.
-    pub notes: [Truncated; NOTES],
+    /// What the law itself remembers of the path, each as [`Truncated::bits`] has it; places beyond
+    /// its notes are zero.
+    pub notes: [u64; NOTES],
 }
 
 /// A law in whole numbers.

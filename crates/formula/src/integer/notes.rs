@@ -139,7 +139,7 @@ impl Notes {
         match self.kept[usize::from(note)] {
             Kept::Counted("since_loss") => N::whole_number(view.since_loss),
             Kept::Counted(_) => N::whole_number(view.between_losses),
-            Kept::Own(place) => N::of_truncated(view.notes[place]),
+            Kept::Own(place) => N::of_truncated(Truncated::from_bits(view.notes[place])),
         }
     }
 }
@@ -177,10 +177,10 @@ fn seconds(micros: u32) -> Truncated {
 
 impl IntegerLaw {
     /// The notes of a path that has just joined.
-    pub fn initial(&self) -> [Truncated; NOTES] {
-        let mut notes = [Truncated::default(); NOTES];
+    pub fn initial(&self) -> [u64; NOTES] {
+        let mut notes = [0; NOTES];
         for (note, (_, value)) in notes.iter_mut().zip(self.notes.own()) {
-            *note = Truncated::real(*value);
+            *note = Truncated::real(*value).bits();
         }
         notes
     }
@@ -197,11 +197,11 @@ impl IntegerLaw {
 
     /// The notes of a path after an event, before which it was `view`: what the C gives, bit by
     /// bit.
-    pub fn update(&self, event: Event, view: View, news: News) -> [Truncated; NOTES] {
+    pub fn update(&self, event: Event, view: View, news: News) -> [u64; NOTES] {
         let mut happened = Happened { law: self, view, news };
         for Update { place, value: (_, program), .. } in self.notes.updates(event) {
-            let value = program.value(0, &happened);
-            happened.view.notes[*place] = value;
+            let value: Truncated = program.value(0, &happened);
+            happened.view.notes[*place] = value.bits();
         }
         happened.view.notes
     }
