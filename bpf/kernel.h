@@ -88,6 +88,10 @@ struct inet_connection_sock {
 	u64 icsk_ca_priv[13];
 };
 
+struct tcp_rack {
+	u32 rtt_us; /* sample of the segment that was delivered last */
+};
+
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
 	u32 snd_cwnd;
@@ -106,6 +110,7 @@ struct tcp_sock {
 	u32 prior_cwnd; /* before the reduction */
 	u32 prr_out; /* sent since it began */
 	u32 undo_marker;
+	struct tcp_rack rack;
 	u32 lsndtime;
 	u8 is_cwnd_limited : 1;
 	bool is_mptcp;

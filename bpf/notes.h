@@ -39,7 +39,7 @@ static __attribute__((noinline)) void ab_news(struct tcp_sock *tp, struct ab_pat
 		n.note[i] = p->note[i];
 	if (rs) {
 		e.acked = acked;
-		e.rtt = rs->rtt_us > 0 ? rs->rtt_us : 0;
+		e.rtt = rs->rtt_us > 0 ? rs->rtt_us : tp->rack.rtt_us;
 		e.srtt = tp->srtt_us >> 3;
 		ab_note_ack(&n, &e);
 	} else {

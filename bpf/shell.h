@@ -3,7 +3,7 @@
  * The controller around a law: what the kernel's Reno does in slow start, recovery and undo, and
  * the law in congestion avoidance as soon as a connection has two usable paths. A glue file says
  *
- *     #include "include/lia.h"
+ *     #include "lia.h"
  *     #include "shell.h"
  *     AB_CONTROLLER("ab_lia");
  *
@@ -197,7 +197,8 @@ static inline void ab_control(struct tcp_sock *tp, int flag, const struct rate_s
 	since = p->running ? ab_min(since, AB_PLAUSIBLE) : acked;
 	p->delivered = tp->delivered;
 	p->running = 1;
-	ab_news(tp, p, since, rs);
+	if (since) /* not for an ACK of nothing new */
+		ab_news(tp, p, since, rs);
 	p->since_loss = ab_max(p->since_loss, p->since_loss + since); /* does not wrap */
 	if (ab_reducing(p->state))
 		ab_reduce(tp, p, flag, rs->losses, since);

@@ -23,7 +23,8 @@
 /* A finite threshold above this is garbage that a missed callback left. */
 #define AB_PLAUSIBLE (1U << 24)
 
-#define AB_MAGIC 0x616e6162 /* "bana", the arm of a river that comes back */
+/* "bana", the arm of a river that comes back; another number for each layout of `struct ab_path`. */
+#define AB_MAGIC (0x616e6162 + AB_NOTES)
 
 extern void *bpf_rdonly_cast(const void *object, u32 type) __ksym;
 

@@ -68,6 +68,14 @@ static inline bool ab_departed(const struct tcp_congestion_ops *ops)
 	return bpf_probe_read_kernel(&node, sizeof(node), entry->list.prev) < 0;
 }
 
+/* Names of our controllers begin with ab, or with law_ where the law is a user's. */
+static inline bool ab_ours(const u8 *name)
+{
+	if (name[0] == 'a' && name[1] == 'b')
+		return true;
+	return name[0] == 'l' && name[1] == 'a' && name[2] == 'w' && name[3] == '_';
+}
+
 SEC("iter/tcp")
 int ab_status(struct bpf_iter__tcp *ctx)
 {
@@ -82,10 +90,10 @@ int ab_status(struct bpf_iter__tcp *ctx)
 		return 0;
 	bpf_probe_read_kernel(row.controller, sizeof(row.controller),
 			      tp->inet_conn.icsk_ca_ops->name);
-	if (row.controller[0] != 'a' || row.controller[1] != 'b')
+	if (!ab_ours(row.controller))
 		return 0;
 	bpf_probe_read_kernel(&row.path, sizeof(row.path), tp->inet_conn.icsk_ca_priv);
-	if (row.path.magic == AB_MAGIC)
+	if (row.path.magic - AB_MAGIC <= AB_MOST_NOTES)
 		row.flags |= AB_BEGUN;
 	else
 		__builtin_memset(&row.path, 0, sizeof(row.path));

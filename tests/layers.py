@@ -148,6 +148,23 @@ PYTHON = {
         "files",
         "seeds",
     },
+    # Plans of runs and their store; figures of it.
+    "sweeps": {
+        "sweeps",
+        "plot",
+        "scenario",
+        "sources",
+        "result",
+        "frames",
+        "controller",
+        "written",
+        *TYPES,
+        "_core",
+        "statistics",
+        "files",
+        "offers",
+        "seeds",
+    },
     "controller": {"_core"},
     # Texts of laws, from files and functions.
     "written": {"translation", "_core", "offers"},

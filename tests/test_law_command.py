@@ -232,7 +232,7 @@ def test_a_law_is_printed_as_the_c_that_the_kernel_runs(tmp_path: Path) -> None:
     for line in (
         "AB_FUNCTION ab_s64 ab_growth(const struct ab_views *v)",
         "AB_FUNCTION ab_s64 ab_backoff(const struct ab_views *v)",
-        f"#define AB_RELATIVE {expected['relative']} /*",
+        f"Error of growth: at most {expected['relative']} u of growth",
         "#define AB_MIN_SSTHRESH 2 /*",
     ):
         assert line in done.stdout

@@ -594,3 +594,32 @@ def test_every_value_in_braces_is_another_law(tmp_path: Path) -> None:
     ]
     after = [_core.backoff(law, *(np.array([v]) for v in (10.0, 0.1, 0.01)))[0] for law in laws]
     assert all(small < large for large, small in pairwise(after))
+
+
+def test_the_c_of_many_arguments_stays_small() -> None:
+    many = ", ".join(f"w_tot/{k + 2}" for k in range(10)) + ", w, n, w_tot, max(w, n), min(n, w)"
+    law = ab.Law(f"growth = 1/max({many}, max(w, max(n, max(w, n)), min(w, n)))\nbackoff = w/2")
+    assert len(_core.law_c(law)["c"]) < 10_000
+
+
+def test_whether_a_law_is_right_does_not_hang_on_the_value_of_a_parameter() -> None:
+    text = (
+        "param flag = 0 in [0, 1]\nweight = if flag > 0.5 then w else 1\n"
+        "growth = 1/(w*sum_s(weight_s))\nbackoff = w/2"
+    )
+    for flag in (0, 1):
+        assert "ab_growth" in _core.law_c(ab.Law(text)(flag=flag))["c"]
+
+
+@pytest.mark.parametrize("line", ["on ack: since_loss = 2*acked", "steady least_rtt = 1"])
+def test_notes_behind_symbols_are_not_updated_by_a_law(line: str) -> None:
+    with pytest.raises(ab.ScenarioError, match=r"belongs to the symbols `l` and `rtt_min`"):
+        ab.Law(f"{line}\ngrowth = 1/(w + l + rtt_min)\nbackoff = w/2")
+
+
+def test_a_note_too_many_for_the_kernel_is_named_at_its_place() -> None:
+    notes = "".join(f"note {name} = 0\n" for name in "abcde")
+    with pytest.raises(ab.ScenarioError, match=r"line 5, character 6: .*4 notes .*`e` is one more"):
+        _core.law_c(ab.Law(f"{notes}growth = 1/(w + abs(a+b+c+d+e))\nbackoff = w/2"))
+    with pytest.raises(ab.ScenarioError, match="`rtt_min` is one more"):
+        _core.law_c(ab.Law(f"{notes[:-11]}growth = rtt_min/(w + abs(a+b+c+d))\nbackoff = w/2"))

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
  * The structures that the controllers share with Rust. Rust has the same fields under the same
- * names: `View`, `Views`, `Window` and `Step` in crates/ports/src/step.rs; `Constants`, `Counters`,
- * `Path` and `Row` in crates/kernel/src.
+ * names: `RawView`, `RawViews`, `Window` and `RawStep` in crates/ports/src/step.rs, for laws
+ * without notes; `Constants`, `Counters`, `Path` and `Row` in crates/kernel/src. With notes,
+ * `Views::to_bytes` and `Step::from_bytes` have the same order; crates/ports/tests/generated.rs
+ * holds them to it.
  *
  * AB_SIZE and AB_FIELD state the layout. The C compiler checks these lines against the structures
  * here; crates/ports/build.rs reads the same lines, and the Rust compiler checks them against the
@@ -19,10 +21,13 @@
 #define AB_FIELD(type, field, offset) \
 	_Static_assert(__builtin_offsetof(struct type, field) == (offset), #type "." #field)
 
-/* Notes of its own that a law keeps of each path; its header may define it first, up to 4. */
+/* Notes of its own that a law keeps of each path; its header may define it first. */
 #ifndef AB_NOTES
 #define AB_NOTES 0
 #endif
+
+#define AB_MOST_NOTES 4 /* what icsk_ca_priv has room for */
+_Static_assert(AB_NOTES <= AB_MOST_NOTES, "AB_NOTES");
 
 /* Most subflows of a connection that is coupled; a power of two, as masks bound places by it. The
  * kernel's path manager opens 9 at most. With notes fewer fit the stack of BPF. */
@@ -201,7 +206,7 @@ struct ab_notes {
 /* What changes notes: an ACK, or a congestion event, which leaves the first three zero. */
 struct ab_news {
 	ab_u32 acked; /* segments that it acknowledges */
-	ab_u32 rtt; /* its sample of the round-trip time, us; zero if it has none */
+	ab_u32 rtt; /* the newest sample of the round-trip time, us; zero while there is none */
 	ab_u32 srtt; /* us */
 	ab_u32 since_loss; /* as in ab_path, before it */
 	ab_u32 between_losses;

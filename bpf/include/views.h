@@ -9,7 +9,7 @@
  *   AB_COUPLED         whether paths influence each other;
  *   AB_MIN_SSTHRESH    the smallest threshold of coupled subflows, in segments.
  *
- * One that keeps notes of a path has two functions and a number more:
+ * One that keeps notes of a path has three functions and a number more:
  *   AB_NOTES           how many, up to 4, before it includes this file;
  *   ab_first_notes(notes)        what they are when the path joins;
  *   ab_note_ack(notes, news)     what an ACK makes of them;

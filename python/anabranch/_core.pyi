@@ -9,6 +9,8 @@ from numpy import float64
 from numpy.typing import NDArray
 
 __version__: str
+SOURCES: str
+"""A digest of what runs are made of: builds of the same sources have the same one."""
 COUPLED_PATHS: int
 """Most subflows of a connection that the laws of the kernel couple."""
 MOST_SCENARIO_BYTES: int

@@ -60,7 +60,7 @@ def frame(plan: Plan, runs: Sequence[Run], table: str) -> pandas.DataFrame:
     parts = []
     for run in runs:
         _check(run, table)
-        parts.append(library.DataFrame(_rows(plan, run, table)))
+        parts.append(library.DataFrame(columns_of(plan, run, table)))
         if run.has("seed"):
             parts[-1].insert(0, "seed", run.seed)
     found: pandas.DataFrame = library.concat(parts, ignore_index=True)
@@ -112,7 +112,7 @@ def _coordinates(entity: str, owners: Columns) -> Columns:
     return found
 
 
-def _rows(plan: Plan, run: Run, table: str) -> Columns:
+def columns_of(plan: Plan, run: Run, table: str) -> Columns:
     """A table of a run with the names of what its rows belong to."""
     if table in MATRICES:
         return _melted(plan, run, table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import anabranch as ab
 from anabranch.linux import LinuxError, controllers
 from anabranch.linux.compile import in_terms_of
+from anabranch.linux.observe import status
 from anabranch.linux.pinned import load_for_good, unload_for_good
 from anabranch.written import shipped_laws
 
@@ -97,8 +99,6 @@ def test_a_law_is_loaded_for_good_under_its_own_name_and_taken_out(tmp_path: Pat
     assert load_for_good(str(file)) == "law_mine"
     with pytest.raises(LinuxError, match="law_mine is loaded already"):
         load_for_good(f"{file}")
-    from anabranch.linux.observe import status
-
     assert [one.name for one in status().controllers] == ["law_mine"]
     assert unload_for_good("law_mine") == 0
     assert status().controllers == []
@@ -125,9 +125,21 @@ def test_the_law_in_c_of_the_page_is_loaded_and_couples(tmp_path: Path) -> None:
     file = tmp_path / "gentle.h"
     file.write_text(PAGE.read_text().split("```c\n")[1].split("```")[0])
     assert load_for_good(str(file)) == "law_gentle"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"law_gentle")
+        with socket.create_connection(server.getsockname()), server.accept()[0]:
+            assert any(one.controller == "law_gentle" for one in status().connections)
+            with pytest.raises(LinuxError, match="law_gentle"):
+                unload_for_good(str(file))
     with pytest.raises(LinuxError, match="law_gentle is loaded already"):
         load_for_good(str(file))
     assert unload_for_good(str(file)) == 0
+
+
+def test_a_law_in_c_does_not_replace_a_header_of_the_shell(tmp_path: Path) -> None:
+    (tmp_path / "notes.h").write_text("")
+    with pytest.raises(LinuxError, match=r"notes\.h is a header of ours"):
+        load_for_good(str(tmp_path / "notes.h"))
 
 
 def test_a_mistake_in_a_law_in_c_is_told_at_its_line(tmp_path: Path) -> None:

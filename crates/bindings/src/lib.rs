@@ -42,6 +42,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("MemoryEnded", module.py().get_type::<MemoryEnded>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("SOURCES", env!("AB_RUN_SOURCES"))?;
     module.add("COUPLED_PATHS", ports::PATHS)?;
     module.add("MOST_SCENARIO_BYTES", scenario::MOST_BYTES)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;

@@ -25,7 +25,7 @@ pub struct Described {
     /// Of a law: whether growth or backoff jumps where paths tie, so that an equilibrium may lie on
     /// a jump. Theory then averages over states that differ by its mesh.
     pub set_valued: bool,
-    /// Of a law: whether the kernel runs it as `kernel:NAME`, by a port in `bpf/include`.
+    /// Of a law: whether the kernel runs it as `kernel:NAME`, by the C of its text.
     pub ported: bool,
 }
 

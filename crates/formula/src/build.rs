@@ -4,7 +4,7 @@ use crate::collect::{Declared, GROWTH, SYMBOLS};
 use crate::error::{Mistake, offer};
 use crate::expression::{Expression, Kind, Operator};
 use crate::graph::{Graph, Index, ME, Node, NodeId, One, Reduction, Symbol, Two};
-use crate::number::{Number, constant};
+use crate::number::constant;
 use crate::prelude::{FUNCTIONS, REDUCTIONS};
 use crate::tokens::subscript;
 use alloc::collections::BTreeMap;
@@ -162,24 +162,6 @@ impl<'a> Builder<'a> {
         known.filter(|value| value.is_finite()).map_or(node, Node::Number)
     }
 
-    /// Whether a condition on numbers alone holds, such as one on a parameter: the branch that it
-    /// does not take is in no formula.
-    fn decided(&self, condition: NodeId) -> Option<bool> {
-        let number = |id: NodeId| match self.graph.node(id) {
-            Node::Number(value) => Some(value),
-            _ => None,
-        };
-        match self.graph.node(condition) {
-            Node::One(One::Not, a) => self.decided(a).map(|holds| !holds),
-            Node::Two(Two::And, a, b) => Some(self.decided(a)? && self.decided(b)?),
-            Node::Two(Two::Or, a, b) => Some(self.decided(a)? || self.decided(b)?),
-            Node::Two(op, a, b) if constant::is_condition(op) => {
-                Some(f64::compare(op, number(a)?, number(b)?).holds())
-            }
-            _ => None,
-        }
-    }
-
     fn numeric(&mut self, e: &Expression, scope: &Scope, place: Place) -> Built {
         let id = self.any(e, scope, place)?;
         match self.graph.is_condition(id) {
@@ -236,10 +218,7 @@ impl<'a> Builder<'a> {
                     let message = "one branch is a number and the other one a condition";
                     return Err(Mistake::new(message, e.span.clone()));
                 }
-                match self.decided(condition) {
-                    Some(holds) => Ok(if holds { a } else { b }),
-                    None => self.add(Node::Choice(condition, a, b), &e.span),
-                }
+                self.add(Node::Choice(condition, a, b), &e.span)
             }
         }
     }

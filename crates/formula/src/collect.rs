@@ -105,16 +105,32 @@ impl Declared {
                 self.definitions.push(Declaration { name, value, meaning: String::new() });
             }
             Statement::On(event, name, value) => {
+                self.own_note(&name)?;
                 if self.on.len() == MOST_NAMES {
                     let message = format!("the law has more than {MOST_NAMES} updates of notes");
                     return Err(Mistake::new(message, name.span));
                 }
                 self.on.push((event, name, value));
             }
-            Statement::Steady(name, value) => self.steady.push((name, value)),
+            Statement::Steady(name, value) => {
+                self.own_note(&name)?;
+                self.steady.push((name, value));
+            }
             Statement::With(name, setting) => with.push((name, setting)),
         }
         Ok(())
+    }
+
+    /// Refuses updates of what stands behind the text: the kernel counts those notes itself.
+    fn own_note(&self, name: &Named) -> Result<(), Mistake> {
+        let Named { text, span } = name;
+        match prelude::NOTES.contains(&text.as_str()) && span.start < self.own {
+            true => {
+                let message = format!("`{text}` belongs to the symbols `l` and `rtt_min`");
+                Err(Mistake::new(format!("{message}: declare a note of your own"), span.clone()))
+            }
+            false => Ok(()),
+        }
     }
 
     /// Whether `name` is free, and may be a name at all.

@@ -48,7 +48,12 @@ pub(crate) fn mentions(text: &str, symbol: &str) -> bool {
 pub(crate) fn mention(text: &str, symbol: &str) -> core::ops::Range<usize> {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     let mut found = text.match_indices(symbol).map(|(at, _)| at);
-    let alone = |at: &usize| !text[..*at].ends_with(word);
+    let ends = |behind: &str| {
+        let rest = behind.trim_start_matches(word);
+        let more = &behind[..behind.len() - rest.len()];
+        more.is_empty() || more.starts_with('_') && more.chars().count() == 2
+    };
+    let alone = |at: &usize| !text[..*at].ends_with(word) && ends(&text[*at + symbol.len()..]);
     let start = found.find(alone).unwrap_or(text.len());
     let length = text[start..].find(|c| !word(c)).unwrap_or(text.len() - start);
     start..start + length

@@ -140,8 +140,10 @@ fn id_of(program: &Loaded<'_>) -> Option<u32> {
 fn attach(program: &Program, settings: &Settings) -> Result<Controller, Error> {
     let mut open = ObjectBuilder::default().open_memory(&program.object)?;
     configure(&mut open, settings)?;
-    if !settings.record {
-        trim(&mut open)?;
+    match (settings.record, &program.port) {
+        (false, _) => trim(&mut open)?,
+        (true, Some(_)) => {}
+        (true, None) => return Err(failed("steps are kept of laws in text, and this one is in C")),
     }
     let name = settings.name.clone().unwrap_or_else(|| program.kernel_name.clone().into_owned());
     fit(&mut open, program, &name)?;

@@ -2,7 +2,7 @@
 //! observed.
 //!
 //! A [`Controller`] lasts as long as the value; [`Controller::pin`] makes it outlive the process.
-//! The laws are in `bpf/include`, what is around them in `bpf/shell.h`.
+//! The C of laws is made of their texts (`ports`), what is around it is in `bpf/shell.h`.
 #![cfg(target_os = "linux")]
 
 include!(env!("AB_LAYOUT"));

@@ -31,7 +31,7 @@ impl Program {
 /// is in it.
 pub static SOURCE_FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/sources.rs"));
 
-/// What names in the kernel of controllers that were compiled from text begin with.
+/// What names in the kernel of laws that are a user's, in text or C, begin with.
 pub const WRITTEN: &str = "law_";
 
 macro_rules! programs {

@@ -127,7 +127,7 @@ impl CongestionController for Ported {
         path.partial += ack.segments;
         let mut acked = path.partial as u32;
         path.partial -= f64::from(acked);
-        if self.port.notes() > 0 {
+        if self.port.notes() > 0 && acked > 0 {
             let news = News { acked, rtt: micros(ack.rtt) };
             path.view.notes = self.port.noted(Event::Ack, path.view, news);
         }

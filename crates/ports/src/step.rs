@@ -7,17 +7,16 @@ use formula::integer::NOTES;
 
 include!(env!("AB_LAYOUT"));
 
+/// Most paths of a coupled connection: by a law without notes of its own, with up to two, with
+/// more.
+const MOST: [usize; 3] = layout!(AB_PATHS);
+
 /// Most paths of a connection that is coupled, by a law without notes of its own.
-pub const PATHS: usize = 16;
-layout!(AB_PATHS, PATHS);
+pub const PATHS: usize = MOST[0];
 
 /// Most paths of a connection that is coupled by a law with so many notes of its own.
 pub(crate) fn paths_with(notes: usize) -> usize {
-    match notes {
-        0 => PATHS,
-        1 | 2 => 8,
-        _ => 4,
-    }
+    MOST[notes.div_ceil(2).min(2)]
 }
 
 /// What a law sees of one path; a round-trip time of zero marks a place without a path.

@@ -42,6 +42,7 @@ from .formats import TEXT
 from .law import law_app
 from .linux import linux_app
 from .listing import LISTS, listed
+from .sweep import sweep_app
 
 app = typer.Typer(
     cls=Commands,
@@ -53,6 +54,7 @@ app = typer.Typer(
 )
 app.add_typer(linux_app, name="linux")
 app.add_typer(law_app, name="law")
+app.add_typer(sweep_app, name="sweep")
 
 
 @contextmanager

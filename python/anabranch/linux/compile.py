@@ -49,6 +49,9 @@ def compiled_header(file: Path) -> bytes:
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no text"
         raise LinuxError(f"{file} cannot be read: {why}") from None
+    ours = [Path(name).name for name, _ in _core.kernel_source_files()]
+    if file.name in {*ours, "law.h"}:
+        raise LinuxError(f"{file.name} is a header of ours, which yours would replace: rename it")
     return compiled_c(f'#line 1 "{file.name}"\n{text}', file.name, text)
 
 
@@ -104,6 +107,6 @@ def in_terms_of(law: str, said: str) -> str:
     ]
     reason = reasons[0] if reasons else lines[-1]
     lines = str(law).split("\n")
-    # What `l` stands for is behind the text.
-    text = lines[min(int(match[2]), len(lines)) - 1].strip() or "the symbol l"
+    # What `l` and `rtt_min` stand for is behind the text.
+    text = lines[min(int(match[2]), len(lines)) - 1].strip() or "the symbols l and rtt_min"
     return f"the verifier refuses line {match[2]} of the law, `{text}`: {reason}"

@@ -29,7 +29,7 @@ NOT_BUILT = (
 LONGEST_NAME = 15
 
 WRITTEN = "law_"
-"""What names in the kernel begin with of laws that are written as text."""
+"""What names in the kernel begin with of laws that are a user's, in text or C."""
 
 
 def built() -> bool:
@@ -194,6 +194,8 @@ def load(
 
 def written(controller: str) -> str:
     """The text of a controller that is a law in text; empty for any other, and for no controller."""
+    if header_file(controller):
+        return ""
     try:
         named = _core.controller(controller)
     except _core.ScenarioError:
@@ -205,7 +207,7 @@ def written(controller: str) -> str:
 
 def header_file(controller: str) -> bool:
     """Whether a controller names the file of a law in C."""
-    return controller.endswith(".h")
+    return controller.endswith(".h") and "\n" not in controller
 
 
 def law_file(controller: str) -> bool:

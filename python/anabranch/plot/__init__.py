@@ -11,9 +11,9 @@ Every kind has `names=`, what the results are called; `width=`, inches or text s
 "88mm", with letters and legends that follow; and `title=`, as figures have none unless asked. A
 line below the data says scenario, controller, span, warm-up and replications.
 
-`phase_portrait`, `heat_map` and `curves` draw numbers that are no result, such as those of theory;
-`capture` draws what a capture says, and `verdicts` what an audit of fairness found. `animation` is
-no figure but a page that plays a run.
+`phase_portrait`, `heat_map`, `curves` and `swept` draw numbers that are no result, such as those of
+theory; `capture` draws what a capture says, and `verdicts` what an audit of fairness found.
+`animation` is no figure but a page that plays a run.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from .shares import Reference, shares
 from .size import Width, inches_of
 from .stations import stations
 from .subflows import subflows
+from .swept import swept
 from .throughput import throughput
 from .topology import topology
 from .verdicts import verdicts
@@ -77,6 +78,7 @@ __all__ = [
     "stations",
     "subflows",
     "svg",
+    "swept",
     "throughput",
     "topology",
     "verdicts",

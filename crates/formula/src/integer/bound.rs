@@ -50,7 +50,7 @@ impl Error {
 
     /// The bound in units of `u`.
     pub(crate) fn bound(self) -> u32 {
-        libm::ceil(self.either()) as u32 + 1
+        (libm::ceil(self.either()) as u32).saturating_add(1)
     }
 }
 

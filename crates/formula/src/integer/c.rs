@@ -256,7 +256,12 @@ impl<'a> Function<'a> {
         self.operations(body);
         self.depth -= 1;
         self.line("}");
-        for op in body {
+        let mut rest = body;
+        while let [op, behind @ ..] = rest {
+            rest = match *op {
+                Op::Loop { length, .. } => &behind[usize::from(length)..], // it has its own
+                _ => behind,
+            };
             if let Op::Gather { of, out, a } = *op
                 && self.gathered_whole(of, out, a).is_some()
             {
@@ -329,19 +334,27 @@ impl<'a> Function<'a> {
             return None;
         }
         match self.law.graph.node(node) {
+            Node::Two(Two::Times, a, b) if self.law.ranges[node.place()].exact => {
+                Some(format!("(ab_u64){} * {}", self.leaf(a)?, self.leaf(b)?))
+            }
+            // Of leaves alone: the text of operands is there twice.
+            Node::Two(op @ (Two::Least | Two::Most), a, b) => {
+                let (a, b) = (self.leaf(a)?, self.leaf(b)?);
+                let order = if op == Two::Least { '<' } else { '>' };
+                Some(format!("({a} {order} {b} ? {a} : {b})"))
+            }
+            _ => self.leaf(node),
+        }
+    }
+
+    /// A whole number of the connection or a path.
+    fn leaf(&self, node: NodeId) -> Option<String> {
+        match self.law.graph.node(node) {
             Node::Path(Symbol::Window, index) => Some(format!("{}->cwnd", path(index))),
             Node::Path(Symbol::Note(note), index) => {
                 Some(format!("{}->{}", path(index), self.law.notes.field(note)?))
             }
             Node::Paths => Some("v->paths".to_owned()),
-            Node::Two(Two::Times, a, b) if self.law.ranges[node.place()].exact => {
-                Some(format!("(ab_u64){} * {}", self.whole(a)?, self.whole(b)?))
-            }
-            Node::Two(op @ (Two::Least | Two::Most), a, b) => {
-                let (a, b) = (self.whole(a)?, self.whole(b)?);
-                let order = if op == Two::Least { '<' } else { '>' };
-                Some(format!("({a} {order} {b} ? {a} : {b})"))
-            }
             _ => None,
         }
     }

@@ -240,14 +240,14 @@ fn dimension(graph: &Graph, root: NodeId, notes: &Notes) -> Dimension {
                 _ => None,
             },
             Node::One(One::Not, a) => of(a).map(|_| Some(0)),
-            Node::Two(Two::Times, a, b) => together(of(a), of(b), |a, b| a + b),
-            Node::Two(Two::Over, a, b) => together(of(a), of(b), |a, b| a - b),
+            Node::Two(Two::Times, a, b) => together(of(a), of(b), i32::checked_add),
+            Node::Two(Two::Over, a, b) => together(of(a), of(b), i32::checked_sub),
             Node::Two(Two::Plus | Two::Minus | Two::Least | Two::Most, a, b) => same(of(a), of(b)),
             Node::Two(Two::Less | Two::LessEqual | Two::Equal, a, b) => {
                 same(of(a), of(b)).map(|_| Some(0))
             }
             Node::Two(Two::And | Two::Or, a, b) => of(a).and(of(b)).map(|_| Some(0)),
-            Node::Whole(a, n) => of(a).map(|power| power.map(|power| power * i32::from(n))),
+            Node::Whole(a, n) => together(of(a), Some(Some(n.into())), i32::checked_mul),
             Node::Choice(c, a, b) => of(c).and(same(of(a), of(b))),
             Node::Reduce(Reduction::Count, _, a) => of(a).map(|_| Some(0)),
             Node::Reduce(_, _, a) => of(a),
@@ -258,9 +258,9 @@ fn dimension(graph: &Graph, root: NodeId, notes: &Notes) -> Dimension {
     all[root.place()]
 }
 
-fn together(a: Dimension, b: Dimension, of: fn(i32, i32) -> i32) -> Dimension {
+fn together(a: Dimension, b: Dimension, of: fn(i32, i32) -> Option<i32>) -> Dimension {
     Some(match (a?, b?) {
-        (Some(a), Some(b)) => Some(of(a, b)),
+        (Some(a), Some(b)) => Some(of(a, b)?),
         _ => None,
     })
 }

@@ -9,7 +9,7 @@ use crate::law::TextLaw;
 use crate::number::Number;
 use crate::prelude;
 use crate::program::{Inputs, Program};
-use crate::range::COUNTED;
+use crate::range::{COUNTED, LEAST_RTT};
 use crate::statement::Event;
 use alloc::format;
 use alloc::string::String;
@@ -75,8 +75,11 @@ impl Notes {
                 }
             });
             if own.len() > NOTES {
-                let message = format!("the kernel has room for {NOTES} notes of a path");
-                let mention = prelude::mention(law.text(), &note.name);
+                let shown = if note.name == LEAST_RTT { "rtt_min" } else { &note.name };
+                let message = format!(
+                    "the kernel has room for {NOTES} notes of a path, and `{shown}` is one more"
+                );
+                let mention = prelude::mention(law.text(), shown);
                 return Err(LawError::new(law.text(), Mistake::new(message, mention)));
             }
         }

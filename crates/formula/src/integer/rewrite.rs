@@ -5,6 +5,7 @@
 
 use crate::error::Mistake;
 use crate::graph::{Graph, Node, NodeId, One, Two};
+use crate::number::Number;
 use crate::range::{Range, ranges};
 use alloc::format;
 use alloc::string::String;
@@ -29,7 +30,7 @@ pub(crate) fn rewritten(
     let empty = Rewritten { graph: Graph::default(), places: Vec::new(), roots: Vec::new() };
     let mut rewriter = Rewriter { old: graph, ranges, new: empty, known: Vec::new() };
     rewriter.known = alloc::vec![None; graph.nodes().len()];
-    for id in graph.below(roots) {
+    for id in rewriter.needed(roots) {
         let place = &places[id.place()];
         let node = rewriter.node(id, place)?;
         rewriter.known[id.place()] = Some(node);
@@ -46,6 +47,41 @@ struct Rewriter<'a> {
 }
 
 impl Rewriter<'_> {
+    /// The nodes below the roots, but for branches that a condition on parameters excludes.
+    fn needed(&self, roots: &[NodeId]) -> Vec<NodeId> {
+        let mut used = alloc::vec![false; self.old.nodes().len()];
+        let mut found = roots.to_vec();
+        while let Some(id) = found.pop() {
+            if core::mem::replace(&mut used[id.place()], true) {
+                continue;
+            }
+            match self.old.node(id) {
+                Node::Choice(c, a, b) if let Some(holds) = self.decided(c) => {
+                    found.push(if holds { a } else { b });
+                }
+                node => found.extend(self.old.parts(node)),
+            }
+        }
+        (0..used.len()).filter(|place| used[*place]).map(|place| NodeId(place as u16)).collect()
+    }
+
+    /// Whether a condition on numbers alone holds, such as one on a parameter.
+    fn decided(&self, condition: NodeId) -> Option<bool> {
+        let number = |id: NodeId| match self.old.node(id) {
+            Node::Number(value) => Some(value),
+            _ => None,
+        };
+        match self.old.node(condition) {
+            Node::One(One::Not, a) => self.decided(a).map(|holds| !holds),
+            Node::Two(Two::And, a, b) => Some(self.decided(a)? && self.decided(b)?),
+            Node::Two(Two::Or, a, b) => Some(self.decided(a)? || self.decided(b)?),
+            Node::Two(op @ (Two::Less | Two::LessEqual | Two::Equal), a, b) => {
+                Some(f64::compare(op, number(a)?, number(b)?).holds())
+            }
+            _ => None,
+        }
+    }
+
     /// The new node of an old one that stands before.
     fn of(&self, id: NodeId) -> NodeId {
         self.known[id.place()].unwrap_or(NodeId(0))
@@ -71,6 +107,9 @@ impl Rewriter<'_> {
             Node::One(op, a) => Node::One(op, self.of(a)),
             Node::Two(op, a, b) => Node::Two(op, self.of(a), self.of(b)),
             Node::Whole(a, n) => Node::Whole(self.of(a), n),
+            Node::Choice(c, a, b) if let Some(holds) = self.decided(c) => {
+                return Ok(self.of(if holds { a } else { b }));
+            }
             Node::Choice(c, a, b) => Node::Choice(self.of(c), self.of(a), self.of(b)),
             Node::Reduce(of, index, body) => Node::Reduce(of, index, self.of(body)),
             other @ (Node::Number(_) | Node::Path(..) | Node::Paths) => other,

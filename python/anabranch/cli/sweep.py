@@ -1,0 +1,200 @@
+"""The commands of `anabranch sweep` and their options. What they do is in `sweeping`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .arguments import Command, Commands, FormatOption, SetOption, TitleOption, WidthOption
+from .formats import TEXT
+
+RUN = "run"
+
+
+class SweepCommands(Commands):
+    """The commands; what is none of them is a sweep to run: `anabranch sweep FILE.toml`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Reads the words of the command line."""
+        if args and args[0] not in (*self.commands, "--help", "-h"):
+            args = [RUN, *args]
+        return super().parse_args(ctx, args)
+
+
+sweep_app = typer.Typer(
+    cls=SweepCommands,
+    help="Many runs: axes, controllers and seeds, on threads or a cluster, in a store that can be asked.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+
+StoreArgument = Annotated[Path, typer.Argument(metavar="STORE", help="The folder of a sweep.")]
+TableOption = Annotated[
+    str, typer.Option("--table", help="A table of the store, such as classes, runs or links.")
+]
+
+
+@sweep_app.command(
+    RUN,
+    cls=Command,
+    epilog="Example: anabranch sweep khalili/scenario-c --vary flow.multipath.count=5,10,20 --controllers lia,olia "
+    "--seeds 5 --set duration=60s\n\nExample: anabranch sweep khalili/scenario-c --seeds 5 --on dask --workers 2 "
+    "--set duration=40s --store dask.sweep",
+)
+def run(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SWEEP", help="A TOML file of a sweep, or what `run` takes: a scenario."
+        ),
+    ],
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vary",
+            help="Axis: KEY=V1,V2,… or KEY=FIRST..LAST:COUNT [log] UNIT, keys as in --set; with a semicolon, keys "
+            "that change together. Repeatable.",
+        ),
+    ] = None,
+    controllers: Annotated[
+        str | None,
+        typer.Option(
+            "--controllers", help="Controllers by commas, such as lia,my.law:beta={0.2,0.5}."
+        ),
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option("--seeds", min=1, help="Seeds of each, from 1 on.")
+    ] = None,
+    set_: SetOption = None,
+    tables: Annotated[
+        str | None,
+        typer.Option(
+            "--tables", help="Tables to keep beside runs and classes, such as links,paths."
+        ),
+    ] = None,
+    store: Annotated[
+        Path | None, typer.Option("--store", help="The folder. Default: NAME.sweep.")
+    ] = None,
+    on: Annotated[
+        str,
+        typer.Option(
+            "--on",
+            help="threads; dask, for processes on this machine; the address of a Dask scheduler; or FILE.py:FUNCTION "
+            "that returns a cluster.",
+        ),
+    ] = "threads",
+    workers: Annotated[
+        int, typer.Option("--workers", min=0, help="How many here; 0 is one for each processor.")
+    ] = 0,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what it would be, from probes.")
+    ] = False,
+) -> None:
+    """Run what a store does not have yet; started again, a sweep goes on. Status 1 when a run
+    fails."""
+    from .sweeping import SweepOptions, run_command
+
+    run_command(
+        SweepOptions(
+            source=source,
+            vary=vary or [],
+            controllers=controllers,
+            seeds=seeds,
+            overrides=set_ or [],
+            tables=tables,
+            store=store,
+            on=on,
+            workers=workers,
+            dry_run=dry_run,
+        )
+    )
+
+
+@sweep_app.command(cls=Command, epilog="Example: anabranch sweep status scenario-c.sweep")
+def status(store: StoreArgument, format_: FormatOption = TEXT) -> None:
+    """Show what a store has: runs, axes, versions, failures. Status 1 when a run has failed."""
+    from .sweeping import status_command
+
+    status_command(store)
+
+
+@sweep_app.command(cls=Command, epilog="Example: anabranch sweep verify scenario-c.sweep")
+def verify(
+    store: StoreArgument,
+    sample: Annotated[
+        int, typer.Option("--sample", min=1, help="Runs to make again, drawn evenly.")
+    ] = 20,
+) -> None:
+    """Make some of the runs again and compare their digests. Status 1 when one differs."""
+    from .sweeping import verify_command
+
+    verify_command(store, sample)
+
+
+@sweep_app.command(
+    cls=Command, epilog="Example: anabranch sweep export scenario-c.sweep classes.csv"
+)
+def export(
+    store: StoreArgument,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A .csv, .parquet or .feather file.")
+    ],
+    table: TableOption = "classes",
+) -> None:
+    """Write a table into one file, each run once."""
+    from .sweeping import export_command
+
+    export_command(store, file, table)
+
+
+@sweep_app.command(cls=Command, epilog="Example: anabranch sweep compact scenario-c.sweep")
+def compact(store: StoreArgument) -> None:
+    """Write all parts into one, each run once, and remove what drivers that were killed have left."""
+    from .sweeping import compact_command
+
+    compact_command(store)
+
+
+@sweep_app.command(
+    cls=Command,
+    epilog='Example: anabranch sweep query scenario-c.sweep "select controller, class, avg(throughput_bps)/1e6 as '
+    'mbps from classes group by all"',
+)
+def query(
+    store: StoreArgument,
+    sql: Annotated[str, typer.Argument(metavar="SQL", help="A question in SQL, as DuckDB has it.")],
+    format_: FormatOption = TEXT,
+) -> None:
+    """Ask a store in SQL; its tables are runs, classes, and those that were kept."""
+    from .sweeping import query_command
+
+    query_command(store, sql)
+
+
+@sweep_app.command(
+    cls=Command,
+    epilog="Example: anabranch sweep plot scenario-c.sweep --x flow.multipath.count --y throughput_bps --output c.png",
+)
+def plot(
+    store: StoreArgument,
+    x: Annotated[str, typer.Option("--x", help="The axis along the figure.")],
+    y: Annotated[str, typer.Option("--y", help="What is drawn.")] = "throughput_bps",
+    by: Annotated[str, typer.Option("--by", help="A line for each value of this.")] = "controller",
+    where: Annotated[
+        list[str] | None,
+        typer.Option("--where", help="COLUMN=VALUE that rows are to have. Repeatable."),
+    ] = None,
+    table: TableOption = "classes",
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="A .png, .svg or .pdf file.")
+    ] = Path("sweep.png"),
+    width: WidthOption = None,
+    title: TitleOption = None,
+) -> None:
+    """Draw a metric over an axis: a line for each controller, a panel for each class of users."""
+    from .draw import Looks
+    from .sweeping import plot_command
+
+    plot_command(store, (x, y, by, table), where or [], output, Looks(width, title))

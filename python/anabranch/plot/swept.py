@@ -1,0 +1,107 @@
+"""Sweeps: a metric over a parameter, with its interval, a line for each of several groups."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..statistics import Interval
+from . import style
+from .inputs import shortened
+from .map import Scale, across
+from .size import Width
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_PANELS = 12
+
+Points = Mapping[str, Interval]
+"""What is drawn at the values of the parameter, by their texts."""
+
+
+@style.styled
+def swept(
+    panels: Mapping[str, Mapping[str, Points]],
+    *,
+    values: Sequence[str],
+    labels: tuple[str, str],
+    note: str = "",
+    zero: bool = True,
+    width: Width | None = None,
+    title: str | None = None,
+) -> Figure:
+    """A panel for each entry of `panels`, in it a line for each group, with the interval of each
+    point where it has one.
+
+    `values` are those of the parameter, in order; numbers stand to scale. `labels` name it and what
+    is drawn, with their units; `note` says what all points have in common. Axes begin at zero
+    unless `zero` is false. Raises ValueError when there is nothing to draw.
+    """
+    shown = dict(list(panels.items())[:MOST_PANELS])
+    if not any(lines and any(points for points in lines.values()) for lines in shown.values()):
+        raise ValueError("there is nothing to draw: no run has the metric")
+    if len(shown) < len(panels):
+        note += f" ({len(shown)} of {len(panels)})"
+    if len(shown) == 1:
+        figure, axes = style.panels(1, 3.6, title)
+    else:
+        figure, axes = across(len(shown), title)
+    groups = list(dict.fromkeys(name for lines in shown.values() for name in lines))
+    scale = Scale(values, style.across_panel(min(len(shown), 2)))
+    for ax, (name, lines) in zip(axes, shown.items(), strict=True):
+        for group, points in lines.items():
+            line(ax, scale, values, points, look(groups.index(group)))
+        finish(ax, scale, zero)
+        if len(shown) > 1:
+            style.heading(ax, shortened(name, 40), [], style.across_panel(min(len(shown), 2)))
+        ax.set_xlabel(labels[0])
+        ax.set_ylabel(labels[1])
+    entries = [
+        style.entry(shortened(group, 40), **look(index))
+        for index, group in enumerate(groups[: style.MOST_ENTRIES])
+    ]
+    style.legend(figure, entries if len(groups) > 1 else [], note=note)
+    return figure
+
+
+def look(index: int) -> dict[str, Any]:
+    """How the line of a group looks."""
+    return {
+        "color": style.colour(index),
+        "linestyle": style.line(index),
+        "marker": style.marker(index),
+        **style.hollow(),
+    }
+
+
+def line(
+    ax: Axes, scale: Scale, values: Sequence[str], points: Points, how: dict[str, Any]
+) -> None:
+    """A line with intervals; a value without a run leaves a gap in none but its own place."""
+    known = [
+        (place, points[value])
+        for place, value in zip(scale.places, values, strict=True)
+        if value in points
+    ]
+    if not known:
+        return
+    x, found = zip(*known, strict=True)
+    halves = [one.half if math.isfinite(one.half) else 0.0 for one in found]
+    means = [one.mean for one in found]
+    ax.errorbar(x, means, yerr=halves, capsize=style.pt(2.5), elinewidth=style.pt(1.0), **how)
+
+
+def finish(ax: Axes, scale: Scale, zero: bool) -> None:
+    """The scales of a panel."""
+    if scale.log:
+        ax.set_xscale("log")
+    scale.label(ax.xaxis)
+    if zero and np.nanmin(ax.get_ylim()) > 0:
+        ax.set_ylim(bottom=0)
+    ax.margins(x=0.04)
+    ax.grid(axis="y")

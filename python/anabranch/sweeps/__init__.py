@@ -1,0 +1,9 @@
+"""Sweeps: many runs, on threads or a cluster, in a store that is never half."""
+
+from .axes import Axis, axis
+from .configuration import Configuration
+from .parts import StoreError
+from .store import Failure, Store
+from .sweep import Progress, Sweep
+
+__all__ = ["Axis", "Configuration", "Failure", "Progress", "Store", "StoreError", "Sweep", "axis"]

@@ -1,0 +1,205 @@
+"""From rows to answers: frames, questions in SQL, and figures of a store."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .. import plot
+from ..frames import TABLES
+from ..offers import lookup
+from ..records import meanings
+from ..statistics import Interval, interval
+from .libraries import library
+from .parts import KEYS
+from .rows import CLASSES
+from .store import RUNS, Store
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+    from matplotlib.figure import Figure
+
+GIVEN = (*KEYS, "scenario", "controller")
+"""Columns of every table beside its own and those of axes."""
+
+NUMBER = re.compile(r"^\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)(?:\s+(\S.*))?$")
+
+
+def numbers(table: pyarrow.Table) -> tuple[pyarrow.Table, dict[str, str]]:
+    """The table with numbers in the place of texts where all values of a column are numbers of one
+    unit, and those units.
+    """
+    arrow = library("pyarrow")
+    units: dict[str, str] = {}
+    for place, name in enumerate(table.column_names):
+        if name in GIVEN or not arrow.types.is_string(table.schema.field(name).type):
+            continue
+        column = table.column(name)
+        known = {value: NUMBER.match(value) for value in column.unique().to_pylist() if value}
+        found = {match[2] or "" for match in known.values() if match}
+        if not known or not all(known.values()) or len(found) > 1:
+            continue
+        value_of = {value: float(match[1]) for value, match in known.items() if match}
+        values = [value_of.get(value) for value in column.to_pylist()]
+        if all(value is None or value.is_integer() for value in values):
+            own = arrow.array([None if v is None else int(v) for v in values], arrow.int64())
+        else:
+            own = arrow.array(values, arrow.float64())
+        table = table.set_column(place, name, own)
+        if unit := found.pop():
+            units[name] = unit
+    return table, units
+
+
+def frame(store: Store, table: str = CLASSES) -> pandas.DataFrame:
+    """A table of all runs; its units are in `.attrs["units"]`. Raises StoreError, ImportError."""
+    library("pandas")
+    found, units = numbers(store.read(table))
+    own: pandas.DataFrame = found.to_pandas()
+    own.attrs["units"] = units_of(table) | units
+    return own
+
+
+def units_of(table: str) -> dict[str, str]:
+    """The units of a table's own columns; classes have the rates of their flows too."""
+    own = [TABLES[table]] if table in TABLES else []
+    if table == CLASSES:
+        own.append(TABLES["flows"])
+    return {name: one.unit for each in own for name, one in meanings(each).items() if one.unit}
+
+
+def query(store: Store, sql: str) -> pandas.DataFrame:
+    """The answer to a question in SQL over the tables of a store, such as
+    `select controller, class, avg(throughput_bps) from classes group by all`.
+
+    Raises ValueError with what DuckDB says, StoreError, ImportError.
+    """
+    duckdb = library("duckdb")
+    connection = duckdb.connect()
+    for table in tables(store):
+        connection.register(table, numbers(store.read(table))[0])
+    try:
+        found: pandas.DataFrame = connection.sql(sql).df()
+    except (duckdb.Error, AttributeError) as error:
+        there = ", ".join(tables(store)) or "none"
+        raise ValueError(f"{error}\nhelp: the tables are {there}") from None
+    return found
+
+
+def tables(store: Store) -> list[str]:
+    """The tables that a store has, runs first."""
+    names = store.names()
+    found = {file.stem for name in names for file in (store.parts / name).glob("*.parquet")}
+    return sorted(found, key=lambda name: (name != RUNS, name != CLASSES, name))
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a figure of a sweep shows."""
+
+    x: str
+    y: str
+    by: str = "controller"
+    where: Mapping[str, str] | None = None
+    table: str = CLASSES
+
+
+def draw(store: Store, asked: Question, **options: Any) -> Figure:
+    """A metric over an axis of a sweep, with 95 % intervals over the seeds; a line for each group,
+    a panel for each class.
+
+    Raises ValueError for a column that there is not, and where other axes vary that are neither
+    drawn nor fixed by `where`.
+    """
+    whole = store.read(asked.table)
+    units = units_of(asked.table)
+    table = fixed(whole, asked.where or {})
+    names = table.column_names
+    x, y, by = (
+        lookup("column", name, names, "the columns are") for name in (asked.x, asked.y, asked.by)
+    )
+    check_axes(table, {x, by}, asked.table)
+    columns = table.to_pydict()
+    if not all(isinstance(value, int | float) for value in columns[y]):
+        raise ValueError(
+            f"{y} is no number; the columns of numbers are {', '.join(metrics(table))}"
+        )
+    panel = columns["class"] if "class" in columns else [""] * table.num_rows
+    found: dict[str, dict[str, dict[str, list[float]]]] = {}
+    scale = 1e-6 if units.get(y) == "bit/s" else 1.0
+    for title, group, at, value in zip(panel, columns[by], columns[x], columns[y], strict=True):
+        lines = found.setdefault(str(title), {})
+        lines.setdefault(str(group), {}).setdefault(str(at), []).append(value * scale)
+    points: dict[str, dict[str, dict[str, Interval]]] = {
+        title: {
+            group: {at: interval(own) for at, own in line.items()} for group, line in lines.items()
+        }
+        for title, lines in found.items()
+    }
+    values = ordered(columns[x])
+    seeds = len(set(columns["seed"]))
+    unit = "Mb/s" if units.get(y) == "bit/s" else units.get(y, "")
+    words = y.removesuffix("_bps").removesuffix("_s").replace("_", " ")
+    return plot.swept(
+        points,
+        values=values,
+        labels=(axis_label(x, values), f"{words} ({unit})" if unit else words),
+        note=" · ".join([*dict.fromkeys(columns["scenario"]), f"{seeds} seeds, 95 % intervals"]),
+        **options,
+    )
+
+
+def fixed(table: pyarrow.Table, where: Mapping[str, str]) -> pyarrow.Table:
+    """The rows in which columns have these values. Raises ValueError where none has."""
+    compute = library("pyarrow.compute")
+    for name, value in where.items():
+        known = lookup("column", name, table.column_names, "the columns are")
+        texts = table.column(known).cast("string")
+        kept = table.filter(compute.equal(texts, value))
+        if not kept.num_rows:
+            there = ", ".join(sorted({str(one) for one in texts.unique().to_pylist()})[:12])
+            raise ValueError(f"no row has {known} = {value!r}; its values are {there}")
+        table = kept
+    return table
+
+
+def check_axes(table: pyarrow.Table, drawn: set[str], name: str) -> None:
+    """Raises ValueError where an axis varies that a figure would average over unseen."""
+    own = set(meanings(TABLES[name])) if name in TABLES else set()
+    for column in table.column_names:
+        axis = "." in column or column in ("duration", "warmup", "controller", "version")
+        if not axis or column in own | drawn:
+            continue
+        values = table.column(column).unique().to_pylist()
+        if len(values) > 1:
+            some = ", ".join(str(value) for value in values[:6])
+            raise ValueError(
+                f"{column} varies ({some}) and is not in the figure: draw it with --x or --by, or "
+                f"fix it with --where {column}={values[0]}"
+            )
+
+
+def metrics(table: pyarrow.Table) -> list[str]:
+    """The columns that are numbers."""
+    arrow = library("pyarrow")
+    numeric = (arrow.types.is_floating, arrow.types.is_integer)
+    return [one.name for one in table.schema if any(test(one.type) for test in numeric)]
+
+
+def ordered(values: Sequence[Any]) -> list[str]:
+    """The values of an axis as texts, each once: numbers by size, others as they come."""
+    texts = list(dict.fromkeys(str(value) for value in values))
+    known = [NUMBER.match(text) for text in texts]
+    if all(known) and len({match[2] for match in known if match}) == 1:
+        return sorted(texts, key=lambda text: float(NUMBER.match(text)[1]))  # type: ignore[index]
+    return texts
+
+
+def axis_label(key: str, values: Sequence[str]) -> str:
+    """What an axis is called, with the unit of its values."""
+    units = {match[2] or "" for value in values if (match := NUMBER.match(value))}
+    unit = units.pop() if len(units) == 1 else ""
+    return f"{key} ({unit})" if unit else key

@@ -1,0 +1,124 @@
+"""What a sweep runs: configurations, and the seeds of each.
+
+A configuration is a scenario with a controller and overrides. What tells it from others is the
+hash of its plan: equal plans are equal runs, however they were asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from .. import _core
+from ..controller import FILE, label
+from ..plan import Plan
+from ..plot.labels import studied
+from ..scenario import Scenario
+
+DIGITS = 16
+"""Of a hash that names something: 10^7 configurations have two alike with probability 10^-6."""
+
+PROSE = ("name", "title", "source", "choices", "warnings")
+"""Of a plan, what no run depends on."""
+
+
+def digest(*parts: str) -> str:
+    """A hash of texts."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:DIGITS]
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A scenario with the values of a sweep's axes, and what the sweep calls it.
+
+    `values` are those of the axes by their keys. `controller` is what gives it again: a name, the
+    text of a law, or a class as `FILE.py:CLASS`; empty for those of the scenario.
+    """
+
+    text: str
+    name: str
+    values: dict[str, str] = field(default_factory=dict)
+    controller: str = ""
+    overrides: tuple[str, ...] = ()
+
+    @property
+    def scenario(self) -> Scenario:
+        """Its scenario."""
+        return Scenario(self.text, self.name)
+
+    @property
+    def all_overrides(self) -> list[str]:
+        """What is set before the axes, and by them."""
+        return [*self.overrides, *(f"{key}={value}" for key, value in self.values.items())]
+
+    @cached_property
+    def plan(self) -> Plan:
+        """Its plan. Raises ScenarioError."""
+        return self.scenario.plan(controller=self.controller or None, overrides=self.all_overrides)
+
+    @cached_property
+    def key(self) -> str:
+        """The hash of all that its runs depend on beside their seed. Raises ScenarioError."""
+        own = FILE.match(self.controller) if "\n" not in self.controller else None
+        named = None if own or not self.controller else self.controller
+        text = _core.plan(self.text, self.name, overrides=self.all_overrides, controller=named)
+        plan: dict[str, Any] = json.loads(text)
+        left = {key: value for key, value in plan.items() if key not in PROSE}
+        source = Path(own["file"]).read_text(encoding="utf-8") if own else ""
+        return digest(json.dumps(left, sort_keys=True), self.controller if own else "", source)
+
+    @cached_property
+    def label(self) -> str:
+        """What tables call its controller: the one that was asked for, else the one under study."""
+        return label(self.controller) if self.controller else studied(self.plan)
+
+    def to_json(self) -> dict[str, Any]:
+        """What a store keeps of it."""
+        return {
+            "configuration": self.key,
+            "name": self.name,
+            "controller": self.controller,
+            "label": self.label,
+            "overrides": list(self.overrides),
+            "values": self.values,
+            "scenario": self.text,
+        }
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> Configuration:
+        """What `to_json` gave."""
+        given = content["scenario"], content["name"], content["values"], content["controller"]
+        return cls(*given, tuple(content["overrides"]))
+
+
+@dataclass(frozen=True)
+class Task:
+    """Runs that are made one after the other: configurations, each with some of its seeds."""
+
+    parts: tuple[tuple[Configuration, tuple[int, ...]], ...]
+    tables: tuple[str, ...]
+    version: str
+
+    def __len__(self) -> int:
+        """How many runs it is."""
+        return sum(len(seeds) for _, seeds in self.parts)
+
+    @cached_property
+    def name(self) -> str:
+        """The hash of what it is to give, which is the name of its part in a store."""
+        runs = [f"{one.key}:{seed}" for one, seeds in self.parts for seed in seeds]
+        return digest(self.version, ",".join(self.tables), *runs)
+
+
+def sources(controllers: Sequence[str]) -> list[str]:
+    """What gives each controller again wherever it is run: the text of a law, not its file."""
+    found = []
+    for controller in controllers:
+        own = FILE.match(controller) if "\n" not in controller else None
+        found.append(controller if own else str(_core.controller(controller)["source"]))
+    return found

@@ -1,0 +1,96 @@
+"""Sweeps as files: TOML with a scenario, axes, controllers and seeds."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..offers import lookup
+from ..sources import load
+from ..written import several
+from .axes import Axis, from_values, together
+from .sweep import Sweep, sequence
+
+KEYS = ("scenario", "controllers", "seeds", "set", "tables", "vary", "together")
+"""What a file of a sweep may have."""
+
+
+def read(file: Path) -> Sweep:
+    """The sweep in a file. Raises ValueError naming file and field, OSError, ScenarioError."""
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{file}: {error}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{file} is not text; a sweep is a TOML file in UTF-8") from None
+    try:
+        return _sweep(content, file.parent)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{file}: {error}") from None
+
+
+def is_sweep(file: Path) -> bool:
+    """Whether a file of TOML is a sweep, and no scenario: whether it names a scenario."""
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return False
+    return isinstance(content.get("scenario"), str)
+
+
+def _sweep(content: dict[str, Any], folder: Path) -> Sweep:
+    for key in content:
+        if key not in KEYS:
+            lookup("field of a sweep", key, KEYS, "the fields are")
+            raise ValueError(f"the field {key!r} is spelt otherwise: {', '.join(KEYS)}")
+    name = content.get("scenario")
+    if not isinstance(name, str):
+        raise ValueError("the field scenario is missing; name a scenario, or a file of one")
+    beside = folder / name
+    given = _texts("controllers", content.get("controllers", []))
+    controllers = [one for text in given for one in several(text)]
+    return Sweep(
+        load(beside if beside.is_file() else name),
+        tuple(_axes(content)),
+        tuple(_controller(one, folder) for one in controllers),
+        content.get("seeds", 1),
+        tuple(_texts("set", content.get("set", []))),
+        tuple(_texts("tables", content.get("tables", []))),
+    )
+
+
+def _axes(content: dict[str, Any]) -> Iterator[Axis]:
+    vary = content.get("vary", {})
+    if not isinstance(vary, dict):
+        raise ValueError("the field vary is a table of keys with their values")
+    for key, values in _flat(vary):
+        yield from_values(key, values)
+    groups = content.get("together", [])
+    for group in [groups] if isinstance(groups, dict) else groups:
+        yield together([from_values(key, values) for key, values in _flat(group)])
+
+
+def _flat(table: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Keys with dots, quoted or not."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}", value
+
+
+def _texts(field: str, values: Any) -> tuple[str, ...]:
+    if not isinstance(values, str | list) or not all(isinstance(one, str) for one in values):
+        raise ValueError(f"the field {field} is {values!r}; give a list of texts")
+    return sequence(values)
+
+
+def _controller(text: str, folder: Path) -> str:
+    """A controller; its file stands beside that of the sweep."""
+    head = text.split(":", 1)[0]
+    beside = folder / head
+    if head.endswith((".law", ".py")) and not Path(head).is_file() and beside.is_file():
+        return str(beside) + text[len(head) :]
+    return text

@@ -1,0 +1,75 @@
+"""Files of rows: how they are written, read, and put together.
+
+Rows belong to runs, which `KEYS` tell apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .libraries import library
+
+if TYPE_CHECKING:
+    import pyarrow
+
+KEYS = ("configuration", "seed", "version")
+"""What tells runs apart."""
+
+
+class StoreError(ValueError):
+    """A store is not one, or something in it is broken; the text names the file."""
+
+
+def write(file: Path, table: pyarrow.Table) -> None:
+    """Writes rows; equal rows are equal bytes."""
+    parquet = library("pyarrow.parquet")
+    parquet.write_table(table, file, compression="zstd", write_statistics=True)
+
+
+def read_part(file: Path, columns: list[str] | None) -> Any:
+    """The rows of a file. Raises StoreError if it is broken."""
+    parquet, arrow = library("pyarrow.parquet"), library("pyarrow")
+    try:
+        whole = parquet.ParquetFile(file)
+        names = [name for name in columns or whole.schema_arrow.names]
+        return whole.read([name for name in names if name in whole.schema_arrow.names])
+    except (arrow.ArrowInvalid, OSError, EOFError) as error:
+        raise StoreError(
+            f"{file} is broken ({error}); delete its folder {file.parent.name}, and the sweep makes "
+            "its runs again"
+        ) from None
+
+
+def joined(tables: Sequence[pyarrow.Table]) -> pyarrow.Table:
+    """Rows of tables one after the other; columns that one does not have are null there."""
+    arrow = library("pyarrow")
+    return arrow.concat_tables(tables, promote_options="permissive").combine_chunks()
+
+
+def once(tables: Sequence[pyarrow.Table]) -> pyarrow.Table:
+    """The rows of runs from tables in which a run may be twice: each run from the first table that
+    has it, sorted; rows of a run keep their order.
+    """
+    arrow, compute = library("pyarrow"), library("pyarrow.compute")
+    table = joined(tables)
+    part = np.repeat(np.arange(len(tables)), [one.num_rows for one in tables])
+    table = table.append_column("part", arrow.array(part))
+    table = table.append_column("row", arrow.array(np.arange(table.num_rows)))
+    if len(tables) > 1:
+        first = table.group_by(list(KEYS), use_threads=False).aggregate([("part", "min")])
+        pairs = table.select([*KEYS, "part", "row"]).join(first, keys=list(KEYS), use_threads=False)
+        rows = pairs.filter(compute.equal(pairs["part"], pairs["part_min"]))["row"]
+        table = table.take(np.sort(rows.to_numpy()))
+    order = [(key, "ascending") for key in (*KEYS, "row")]
+    return table.sort_by(order).drop_columns(["part", "row"])
+
+
+def empty() -> pyarrow.Table:
+    """No runs."""
+    arrow = library("pyarrow")
+    fields = [("configuration", arrow.string()), ("seed", arrow.uint64())]
+    return arrow.schema([*fields, ("version", arrow.string())]).empty_table()

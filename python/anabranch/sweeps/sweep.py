@@ -1,0 +1,182 @@
+"""A sweep: what is to be run, and the running of what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from ..scenario import Scenario
+from ..seeds import Seeds, checked_seeds
+from .axes import Axis, product
+from .configuration import Configuration, Task, sources
+from .engines import Engine, engine
+from .rows import checked_tables, version
+from .store import Failure, Store
+from .work import Outcome, work
+
+BATCH_S = 1.0
+"""How long a task takes: what handing it out costs is a small part of that."""
+
+MOST_RUNS = 1000
+"""Runs of one task, however short they are."""
+
+AHEAD = 2
+"""Tasks for each worker that are handed out before it asks for them."""
+
+Tell = Callable[["Progress"], object]
+
+
+@dataclass
+class Progress:
+    """How far a sweep is."""
+
+    wanted: int
+    """Runs in all."""
+    there: int
+    """Those that the store had before."""
+    made: int = 0
+    failed: int = 0
+    failures: list[Failure] = field(default_factory=list)
+
+    @property
+    def done(self) -> int:
+        """Runs that are in the store, or have failed."""
+        return self.there + self.made + self.failed
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Axes over a scenario, controllers and seeds: every combination is run.
+
+    Without controllers the scenario's own are. `tables` are those of results that are kept beside
+    the rows of runs and classes.
+    """
+
+    scenario: Scenario
+    axes: tuple[Axis, ...] = ()
+    controllers: tuple[str, ...] = ()
+    seeds: Seeds = 1
+    overrides: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+
+    @cached_property
+    def configurations(self) -> list[Configuration]:
+        """All configurations, each once. Raises ScenarioError for one that is wrong."""
+        given = sources(self.controllers) or [""]
+        scenario = self.scenario
+        found = (
+            Configuration(scenario.text, scenario.name, values, controller, self.overrides)
+            for values in product(self.axes)
+            for controller in given
+        )
+        return list({one.key: one for one in found}.values())
+
+    def __len__(self) -> int:
+        """How many runs it is."""
+        return len(self.configurations) * len(checked_seeds(self.seeds))
+
+    def missing(self, store: Store) -> Iterator[tuple[Configuration, int]]:
+        """The runs that a store does not have: all configurations of a seed before the next one."""
+        done = store.done(version())
+        for seed in checked_seeds(self.seeds):
+            for one in self.configurations:
+                if (one.key, seed) not in done:
+                    yield one, seed
+
+    def run(
+        self,
+        store: Store | str | Path,
+        *,
+        on: str = "threads",
+        workers: int = 0,
+        tell: Tell | None = None,
+    ) -> Progress:
+        """Makes the runs that a store does not have yet.
+
+        `on` and `workers` are those of `engine`; `tell` hears of every task that ends. After an
+        interrupt the tasks that are at work are kept, and KeyboardInterrupt is raised. Raises
+        ScenarioError, StoreError, OSError, ImportError, and OtherVersion of a worker.
+        """
+        checked = checked_tables(self.tables)
+        place = store if isinstance(store, Store) else Store.make(store)
+        place.keep(self.configurations)
+        missing = list(self.missing(place))
+        progress = Progress(len(self), len(self) - len(missing))
+        with engine(on, workers) as workers_:
+            Driver(place, workers_, checked, progress, tell).drive(iter(missing))
+        return progress
+
+
+@dataclass
+class Driver:
+    """Hands tasks to workers, and what they give to the store."""
+
+    store: Store
+    workers: Engine
+    tables: tuple[str, ...]
+    progress: Progress
+    tell: Tell | None
+    run_s: float = BATCH_S
+    """What a run takes, from those that have ended."""
+
+    def drive(self, missing: Iterator[tuple[Configuration, int]]) -> None:
+        """Makes runs until there are no more. Raises what a worker raises."""
+        at_work: set[Future[Outcome]] = set()
+        try:
+            while True:
+                while len(at_work) < AHEAD * self.workers.workers and (task := self.task(missing)):
+                    at_work.add(self.workers.submit(work, task))
+                if not at_work:
+                    return
+                ended, at_work = wait(at_work, return_when=FIRST_COMPLETED)
+                for future in ended:
+                    self.keep(future.result())
+        except KeyboardInterrupt:
+            self.end(at_work)
+            raise
+
+    def task(self, missing: Iterator[tuple[Configuration, int]]) -> Task | None:
+        """The next runs, of about BATCH_S; None after the last one."""
+        many = min(max(round(BATCH_S / self.run_s), 1), MOST_RUNS)
+        seeds: dict[str, list[int]] = {}
+        of: dict[str, Configuration] = {}
+        for _, (one, seed) in zip(range(many), missing, strict=False):
+            of[one.key] = one
+            seeds.setdefault(one.key, []).append(seed)
+        if not of:
+            return None
+        parts = tuple((of[key], tuple(own)) for key, own in seeds.items())
+        return Task(parts, self.tables, version())
+
+    def keep(self, outcome: Outcome) -> None:
+        """Puts what a task gave into the store."""
+        if outcome.tables:
+            self.store.add(outcome.name, outcome.tables)
+        if outcome.failures:
+            self.store.fail(outcome.name, outcome.failures)
+        many = outcome.runs + len(outcome.failures)
+        if many:
+            self.run_s = 0.5 * self.run_s + 0.5 * outcome.took_s / many
+        self.progress.made += outcome.runs
+        self.progress.failed += len(outcome.failures)
+        self.progress.failures += outcome.failures
+        if self.tell:
+            self.tell(self.progress)
+
+    def end(self, at_work: set[Future[Outcome]]) -> None:
+        """After an interrupt: keeps what workers are at, and takes back what none has begun."""
+        for future in at_work:
+            future.cancel()
+        for future in at_work:
+            try:
+                self.keep(future.result())
+            except (CancelledError, Exception):
+                continue
+
+
+def sequence(values: Sequence[str] | str | None) -> tuple[str, ...]:
+    """Texts as a tuple; one text is one."""
+    return (values,) if isinstance(values, str) else tuple(values or ())

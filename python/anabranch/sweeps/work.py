@@ -1,0 +1,81 @@
+"""What a worker does: the runs of a task, as rows. It needs nothing but the task."""
+
+from __future__ import annotations
+
+import platform
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..result import Result, run
+from .configuration import Configuration, Task
+from .parts import joined
+from .rows import rows, version
+from .store import Failure
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+class OtherVersion(RuntimeError):
+    """A worker has another version than the driver; the text names the worker."""
+
+
+@dataclass
+class Outcome:
+    """What became of a task."""
+
+    name: str
+    tables: dict[str, pyarrow.Table] = field(default_factory=dict)
+    failures: list[Failure] = field(default_factory=list)
+    runs: int = 0
+    """Those that gave rows."""
+    took_s: float = 0.0
+
+
+def work(task: Task) -> Outcome:
+    """Makes the runs of a task, on one processor. A run that fails is kept with its reason, and the
+    others go on. Raises OtherVersion.
+    """
+    if task.version != version():
+        raise OtherVersion(
+            f"the worker on {platform.node()} has anabranch {version()}, and the sweep is of "
+            f"{task.version}: install that there"
+        )
+    began = time.perf_counter()
+    outcome = Outcome(task.name)
+    found: dict[str, list[pyarrow.Table]] = {}
+    for configuration, seeds in task.parts:
+        for result in results(configuration, seeds, task.version, outcome):
+            outcome.runs += len(result.runs)
+            for table, part in rows(configuration, result, task.tables, task.version).items():
+                found.setdefault(table, []).append(part)
+    outcome.tables = {table: joined(parts) for table, parts in found.items()}
+    outcome.took_s = time.perf_counter() - began
+    return outcome
+
+
+def results(
+    of: Configuration, seeds: Sequence[int], made_by: str, outcome: Outcome
+) -> Iterator[Result]:
+    """The results of all seeds together, or, where one of them fails, of each that does not."""
+    groups: list[Sequence[int]] = [seeds]
+    while groups:
+        group = groups.pop()
+        try:
+            yield run(
+                of.scenario,
+                group,
+                controller=of.controller or None,
+                overrides=of.all_overrides,
+                threads=1,
+            )
+        except Exception as error:  # whatever a user's controller raises is a result too
+            if len(group) > 1:
+                groups.extend([seed] for seed in reversed(group))
+            else:
+                reason = f"{type(error).__name__}: {error}"
+                where = "".join(traceback.format_tb(error.__traceback__)[-1:])
+                outcome.failures.append(Failure(of.key, group[0], made_by, reason, where))
