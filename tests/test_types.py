@@ -26,6 +26,9 @@ from anabranch.tables import Classes, Flows, Paths
 PACKAGE = Path(__file__).parent.parent / "python/anabranch"
 
 OPEN = {
+    "sweeps/configuration.py": "a plan and a configuration as JSON",
+    "sweeps/files.py": "what a file of TOML says, before it becomes a sweep",
+    "sweeps/rows.py": "columns of a row by name: axes are keys of the scenario",
     "capture.py": "what the reader of captures gives, before it becomes tables",
     "cli/compare.py": "keyword arguments of two worlds; the comparison as JSON",
     "cli/draw.py": "options of a plot by name",

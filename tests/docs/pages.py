@@ -178,7 +178,9 @@ def redirected(words: list[str]) -> tuple[list[str], str | None]:
 def shortened(words: list[str]) -> list[str]:
     """A command of the program in the form in which it is run here."""
     more = [] if "--from" in words else SHORT.get(words[0], [])
-    if "--controllers" in words:  # in simulation alone, without a tolerance
+    if (
+        words[0] == "compare" and "--controllers" in words
+    ):  # in simulation alone, without a tolerance
         more = SHORT["run"]
     more = RECORDED if {"--pcap", "--qlog"} & set(words) else more
     if words[0] == "reproduce":

@@ -130,6 +130,8 @@ def parse(words: list[str]) -> None:
     command: Any = get_command(app)
     while words and words[0] in getattr(command, "commands", {}):
         command, words = command.commands[words[0]], words[1:]
+    if usual := getattr(command, "usual", None):
+        command = command.commands[usual]
     assert not getattr(command, "commands", {}), f"there is no command {words[0]}"
     command.make_context("example", list(words))
 

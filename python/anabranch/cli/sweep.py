@@ -16,6 +16,8 @@ RUN = "run"
 class SweepCommands(Commands):
     """The commands; what is none of them is a sweep to run: `anabranch sweep FILE.toml`."""
 
+    usual = RUN
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Reads the words of the command line."""
         if args and args[0] not in (*self.commands, "--help", "-h"):

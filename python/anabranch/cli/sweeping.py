@@ -19,6 +19,7 @@ from ..sweeps.axes import axis
 from ..sweeps.configuration import Task
 from ..sweeps.files import is_sweep, read
 from ..sweeps.libraries import library
+from ..sweeps.parts import KEYS
 from ..sweeps.rows import checked_tables, version
 from ..sweeps.work import work
 from ..written import several
@@ -28,6 +29,12 @@ from .terminal import console, named, progress, table, writing
 
 PROBES = 3
 """Runs by which `--dry-run` estimates the rest: the first configuration, one amid, the last."""
+
+COUNTS = ("digest", "events", "packet_hops", "simulated_s")
+"""Columns of runs that `status` does not sum up."""
+
+MOST_VALUES = 8
+"""Values of a column that `status` shows."""
 
 MOST_TOLD = 5
 """Failures that are told one by one."""
@@ -170,24 +177,23 @@ def bytes_(count: float) -> str:
 def status_command(folder: Path) -> None:
     """Shows what a store has."""
     store = Store(folder)
-    runs = store.read().to_pydict()
+    rows = store.read()
     failures = store.failures()
     names = store.names()
     size = sum(file.stat().st_size for file in store.parts.rglob("*.parquet"))
     facts = {
-        "runs": str(len(runs["seed"])),
-        "configurations": str(len(set(runs["configuration"]))),
+        "runs": str(rows.num_rows),
+        "configurations": str(len(rows.column("configuration").unique())),
         "failed runs": str(len(failures)),
         "parts": f"{len(names)}, {bytes_(size)}",
-        "versions": ", ".join(sorted(set(runs["version"]))) or "–",
+        "versions": ", ".join(sorted(rows.column("version").unique().to_pylist())) or "–",
     }
-    given = [name for name in runs if name not in ("configuration", "seed", "version")]
-    for name in given:
-        values = ordered(runs[name])
-        if name in ("digest", "events", "packet_hops", "simulated_s"):
+    for name in rows.column_names:
+        if name in (*KEYS, *COUNTS):
             continue
-        more = f" and {len(values) - 8} more" if len(values) > 8 else ""
-        facts[name] = ", ".join(values[:8]) + more
+        values = ordered(rows.column(name).to_pylist())
+        more = f" and {len(values) - MOST_VALUES} more" if len(values) > MOST_VALUES else ""
+        facts[name] = ", ".join(values[:MOST_VALUES]) + more
     out = console()
     out.print(
         table(

@@ -168,9 +168,12 @@ class Store:
 
     def done(self, version: str) -> set[tuple[str, int]]:
         """The configurations and seeds that this version has run."""
-        runs = self.read(RUNS, list(KEYS)).to_pydict()
-        rows = zip(runs["configuration"], runs["seed"], runs["version"], strict=True)
-        return {(key, seed) for key, seed, other in rows if other == version}
+        return {(key, seed) for key, seed, other in self._keys() if other == version}
+
+    def _keys(self) -> set[tuple[str, int, str]]:
+        """What tells the runs that are there apart."""
+        rows = self.read(RUNS, list(KEYS))
+        return set(zip(*(rows.column(key).to_pylist() for key in KEYS), strict=True))
 
     def compact(self) -> tuple[int, int]:
         """Writes all parts into one, each run once, and removes the others and what drivers that
@@ -198,6 +201,5 @@ class Store:
             found |= {(one.configuration, one.seed, one.version): one for one in content}
         if not found:
             return []
-        runs = self.read(RUNS, list(KEYS)).to_pydict()
-        made = set(zip(*(runs[key] for key in KEYS), strict=True))
+        made = self._keys()
         return [one for key, one in sorted(found.items()) if key not in made]
