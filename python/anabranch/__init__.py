@@ -14,12 +14,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import capture, fairness, linux, papers, plot, report, theory
+    from . import capture, fairness, linux, papers, plot, report, sweeps, theory
     from ._core import PathView, ScenarioError, __version__
     from .controller import Controller
     from .result import Recording, Result
     from .scenario import Scenario
     from .sources import load, run
+    from .sweeps.front import sweep
     from .translation import Note, Param
     from .written import Law, law, several
 
@@ -44,6 +45,8 @@ __all__ = [
     "report",
     "run",
     "several",
+    "sweep",
+    "sweeps",
     "theory",
 ]
 
@@ -62,8 +65,9 @@ _HOMES = {
     "load": "sources",
     "run": "sources",
     "several": "written",
+    "sweep": "sweeps.front",
 }
-_MODULES = ("capture", "fairness", "linux", "papers", "plot", "report", "theory")
+_MODULES = ("capture", "fairness", "linux", "papers", "plot", "report", "sweeps", "theory")
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from anabranch.sweeps.axes import Axis, axis, from_values, product, together
+from anabranch.sweeps.designs import axes_of
+from anabranch.sweeps.expressions import Expression
 from anabranch.sweeps.files import is_sweep, read
+from anabranch.sweeps.until import Until
 
 
 def values(text: str) -> list[str]:
@@ -150,3 +153,103 @@ def test_what_is_wrong_with_a_file_is_said_with_its_name(
     with pytest.raises(ValueError, match=said) as error:
         read(file)
     assert str(file) in str(error.value)
+
+
+@pytest.mark.parametrize("method", ["random", "lhs", "sobol"])
+def test_a_design_draws_points_within_all_ranges_together_and_the_same_ones_again(
+    method: str,
+) -> None:
+    texts = ["link.a.rate=5..40 Mb/s", "flow.b.count=5..30", "link.c.delay=1..1000 log ms", "d=1,2"]
+    plain, drawn = axes_of(texts, f"{method}:64", axis)
+    assert plain == axis("d=1,2") and drawn.keys == ("link.a.rate", "flow.b.count", "link.c.delay")
+    assert axes_of(texts, f"{method}:64", axis)[1] == drawn
+    rates = [float(row[0].removesuffix(" Mb/s")) for row in drawn.rows]
+    counts = [int(row[1]) for row in drawn.rows]
+    delays = [float(row[2].removesuffix(" ms")) for row in drawn.rows]
+    assert len(rates) == 64 and 5 <= min(rates) < 10 and 35 < max(rates) <= 40
+    assert min(counts) <= 7 and max(counts) >= 28 and set(counts) <= set(range(5, 31))
+    assert min(delays) < 3 and max(delays) > 300 and 10 < sorted(delays)[32] < 100
+
+
+def test_the_first_points_of_a_sobol_sequence_are_those_of_a_longer_one() -> None:
+    few, many = (axes_of(["a=0..1 s"], f"sobol:{count}", axis)[0] for count in (5, 8))
+    assert many.rows[:5] == few.rows
+
+
+def test_a_value_follows_from_those_of_axes() -> None:
+    keys = ["flow.single-path.count", "flow.single", "link.ap1.rate"]
+    values = {"flow.single-path.count": "10", "flow.single": "2", "link.ap1.rate": "5 Mb/s"}
+    for text, expected in [
+        ("flow.single-path.count * 1 Mb/s", "10 Mb/s"),
+        ("2 * flow.single-path.count - flow.single", "18"),
+        ("max(link.ap1.rate, 7) / 2 Mb/s", "3.5 Mb/s"),
+        ("round(sqrt(flow.single-path.count)) packets", "3 packets"),
+        ("-flow.single**2", "-4"),
+    ]:
+        assert Expression.read(text, keys).written(values) == expected
+    for text, holds in [
+        ("flow.single-path.count <= 10 and not link.ap1.rate > 5", True),
+        ("1 < flow.single < 2 or flow.single == 3", False),
+    ]:
+        assert Expression.read(text, keys, unit=False).value(values) is holds
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("__import__('os').system('x')", "is no arithmetic over a"),
+        ("b + 1", "has 'b', which is no axis"),
+        ("a.real", "is no arithmetic over a"),
+        ("a +", "is no arithmetic over a"),
+        ("'x' * 3", "which is no number"),
+        ("(lambda: a)()", "is no arithmetic over a"),
+    ],
+)
+def test_what_is_no_arithmetic_is_refused(text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        Expression.read(text, ["a"])
+
+
+@pytest.mark.parametrize("text", ["1 / a", "9 ** 9 ** 9 + a", "sqrt(a - 1)", "min(a)"])
+def test_an_expression_without_a_value_says_where(text: str) -> None:
+    with pytest.raises(ValueError, match="has no value at a = 0"):
+        Expression.read(text, ["a"]).value({"a": "0"})
+
+
+@pytest.mark.parametrize(
+    ("axes", "sample", "said"),
+    [
+        (["a=1..5 s"], None, "a has a range without a count: say how many, as in a=1..5:8 s"),
+        (["a=1,2"], "sobol:8", "has no range to draw from"),
+        (["a=1..5"], "sobl:8", "did you mean `sobol`"),
+        (["a=1..5"], "sobol", "write METHOD:COUNT"),
+        (["a=1..1"], "sobol:8", "ends that differ"),
+        (["a=0..1 log"], "sobol:8", "ends above zero"),
+    ],
+)
+def test_what_is_wrong_with_a_design_is_said(
+    axes: list[str], sample: str | None, said: str
+) -> None:
+    with pytest.raises(ValueError, match=said):
+        axes_of(axes, sample, axis)
+
+
+def test_a_file_has_designs_derived_values_and_conditions(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        'scenario = "khalili/scenario-c"\nsample = "sobol:32"\nonly = ["flow.multipath.count >= 10"]\n'
+        'until = "throughput_bps ±5%"\nseeds = 3\n[vary]\nflow.multipath.count = "5..30"\n'
+        '[derive]\n"link.ap1.rate" = "flow.multipath.count * 1 Mb/s"\n'
+    )
+    found = read(file)
+    assert found.until == Until("throughput_bps", 0.05)
+    assert 10 < len(found.points) < 26
+    for point in found.points:
+        assert point["link.ap1.rate"] == f"{point['flow.multipath.count']} Mb/s"
+        assert int(point["flow.multipath.count"]) >= 10
+
+
+@pytest.mark.parametrize("text", ["throughput_bps", "±2%", "a ±0%", "a ±2", "a ±1.2.3%", "a ±.%"])
+def test_a_width_is_a_metric_and_a_part(text: str) -> None:
+    with pytest.raises(ValueError, match="write a metric and a width"):
+        Until.read(text)

@@ -16,10 +16,12 @@ import pytest
 
 import anabranch as ab
 from anabranch import _core
+from anabranch.statistics import interval
 from anabranch.sweeps import Store, StoreError, Sweep, axis
 from anabranch.sweeps.answers import Question, draw, frame, query, tables
 from anabranch.sweeps.configuration import Task
 from anabranch.sweeps.rows import version
+from anabranch.sweeps.until import Until
 from anabranch.sweeps.work import OtherVersion, work
 
 pyarrow = pytest.importorskip("pyarrow")
@@ -120,6 +122,30 @@ def test_the_rows_are_the_same_bytes_on_workers_of_dask(there: Path, tmp_path: P
     sweep(tables=("links",)).run(tmp_path / "store", on="dask", workers=2)
     for table in ("runs", "classes", "links"):
         assert rows(tmp_path / "store", table) == rows(there, table)
+
+
+def test_replications_go_on_until_intervals_are_narrow_whoever_makes_them(tmp_path: Path) -> None:
+    until = Until("throughput_bps", 0.05, 24)
+    one = sweep(seeds=3, until=until)
+    made = one.run(tmp_path / "one", workers=2)
+    assert 12 < made.made <= 4 * 24
+    again = one.run(tmp_path / "one")
+    assert (again.made, again.there) == (0, made.made)
+    other = tmp_path / "other"
+    sweep(seeds=5).run(other)  # what is there already decides nothing
+    one.run(other, workers=1)
+    counts = [
+        Store(folder).read().group_by("configuration").aggregate([("seed", "max")]).to_pydict()
+        for folder in (tmp_path / "one", other)
+    ]
+    for key, most in zip(counts[0]["configuration"], counts[0]["seed_max"], strict=True):
+        place = counts[1]["configuration"].index(key)
+        assert counts[1]["seed_max"][place] == max(most, 5)
+        found = frame(Store(tmp_path / "one"))
+        own = found[found["configuration"] == key].groupby("class")["throughput_bps"]
+        for _, values in own:
+            width = interval(values.to_numpy())
+            assert most == 24 or width.half <= 0.05 * width.mean
 
 
 FRAIL = """

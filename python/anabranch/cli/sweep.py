@@ -57,7 +57,30 @@ def run(
         typer.Option(
             "--vary",
             help="Axis: KEY=V1,V2,… or KEY=FIRST..LAST:COUNT [log] UNIT, keys as in --set; with a semicolon, keys "
-            "that change together. Repeatable.",
+            "that change together; KEY=FIRST..LAST UNIT, a range that --sample draws from. Repeatable.",
+        ),
+    ] = None,
+    sample: Annotated[
+        str | None,
+        typer.Option(
+            "--sample",
+            metavar="METHOD:COUNT",
+            help="Points in all ranges without a count: random, lhs (Latin hypercube) or sobol.",
+        ),
+    ] = None,
+    derive: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--derive",
+            help='A value that follows from those of axes, such as "link.ap1.rate=flow.multipath.count * 1 Mb/s". '
+            "Repeatable.",
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only",
+            help='Points where this holds, such as "flow.multipath.count <= 20". Repeatable.',
         ),
     ] = None,
     controllers: Annotated[
@@ -69,6 +92,16 @@ def run(
     seeds: Annotated[
         int | None, typer.Option("--seeds", min=1, help="Seeds of each, from 1 on.")
     ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            "--until",
+            help='More seeds where 95 % intervals are wider, such as "throughput_bps ±2%".',
+        ),
+    ] = None,
+    most_seeds: Annotated[
+        int, typer.Option("--most-seeds", min=3, help="Seeds of each at most, with --until.")
+    ] = 100,
     set_: SetOption = None,
     tables: Annotated[
         str | None,
@@ -102,6 +135,11 @@ def run(
         SweepOptions(
             source=source,
             vary=vary or [],
+            sample=sample,
+            derive=derive or [],
+            only=only or [],
+            until=until,
+            most_seeds=most_seeds,
             controllers=controllers,
             seeds=seeds,
             overrides=set_ or [],

@@ -17,10 +17,13 @@ from ..sweeps import Progress, Store, Sweep
 from ..sweeps.answers import Question, draw, ordered, query
 from ..sweeps.axes import axis
 from ..sweeps.configuration import Task
+from ..sweeps.designs import axes_of
+from ..sweeps.expressions import Expression
 from ..sweeps.files import is_sweep, read
 from ..sweeps.libraries import library
 from ..sweeps.parts import KEYS
 from ..sweeps.rows import checked_tables, version
+from ..sweeps.until import Until
 from ..sweeps.work import work
 from ..written import several
 from . import INTERRUPTED
@@ -46,6 +49,11 @@ class SweepOptions:
 
     source: str
     vary: list[str]
+    sample: str | None
+    derive: list[str]
+    only: list[str]
+    until: str | None
+    most_seeds: int
     controllers: str | None
     seeds: int | None
     overrides: list[str]
@@ -60,13 +68,25 @@ def sweep_of(asked: SweepOptions) -> Sweep:
     """The sweep of a file, or of options; options add to a file. Raises what they raise."""
     file = Path(asked.source)
     base = read(file) if file.is_file() and is_sweep(file) else Sweep(load(asked.source))
+    axes = (*base.axes, *axes_of(asked.vary, asked.sample, axis))
+    keys = [key for one in axes for key in one.keys]
+    derived = dict(base.derived)
+    for text in asked.derive:
+        key, _, formula = (part.strip() for part in text.partition("="))
+        if not key or not formula:
+            raise ValueError(f"--derive is {text!r}; write KEY=EXPRESSION UNIT")
+        derived[key] = Expression.read(formula, keys)
+    conditions = [Expression.read(text, [*keys, *derived], unit=False) for text in asked.only]
     return Sweep(
         base.scenario,
-        (*base.axes, *(axis(text) for text in asked.vary)),
+        axes,
         tuple(several(asked.controllers)) if asked.controllers else base.controllers,
         asked.seeds or base.seeds,
         (*base.overrides, *asked.overrides),
         tuple(asked.tables.split(",")) if asked.tables else base.tables,
+        derived,
+        (*base.only, *conditions),
+        Until.read(asked.until, asked.most_seeds) if asked.until else base.until,
     )
 
 

@@ -2,8 +2,20 @@
 
 from .axes import Axis, axis
 from .configuration import Configuration
+from .front import Swept, sweep
 from .parts import StoreError
 from .store import Failure, Store
 from .sweep import Progress, Sweep
 
-__all__ = ["Axis", "Configuration", "Failure", "Progress", "Store", "StoreError", "Sweep", "axis"]
+__all__ = [
+    "Axis",
+    "Configuration",
+    "Failure",
+    "Progress",
+    "Store",
+    "StoreError",
+    "Sweep",
+    "Swept",
+    "axis",
+    "sweep",
+]

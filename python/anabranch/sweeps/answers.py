@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from ..offers import lookup
 from ..records import meanings
 from ..statistics import Interval, interval
 from .libraries import library
+from .numbers import NUMBER
 from .parts import KEYS
 from .rows import CLASSES
 from .store import RUNS, Store
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 GIVEN = (*KEYS, "scenario", "controller")
 """Columns of every table beside its own and those of axes."""
-
-NUMBER = re.compile(r"^\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)(?:\s+(\S.*))?$")
 
 
 def numbers(table: pyarrow.Table) -> tuple[pyarrow.Table, dict[str, str]]:

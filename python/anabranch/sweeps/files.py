@@ -10,10 +10,16 @@ from typing import Any
 from ..offers import lookup
 from ..sources import load
 from ..written import several
-from .axes import Axis, from_values, together
+from .axes import Axis, axis, from_values, together
+from .designs import axes_of, dimension
+from .expressions import Expression
 from .sweep import Sweep, sequence
+from .until import MOST, Until
 
-KEYS = ("scenario", "controllers", "seeds", "set", "tables", "vary", "together")
+KEYS = (
+    *("scenario", "controllers", "seeds", "set", "tables", "vary", "together"),
+    *("sample", "derive", "only", "until", "most_seeds"),
+)
 """What a file of a sweep may have."""
 
 
@@ -51,22 +57,45 @@ def _sweep(content: dict[str, Any], folder: Path) -> Sweep:
     beside = folder / name
     given = _texts("controllers", content.get("controllers", []))
     controllers = [one for text in given for one in several(text)]
+    axes = tuple(_axes(content))
+    keys = [key for one in axes for key in one.keys]
+    derived = {
+        key: Expression.read(text, keys)
+        for key, text in _flat(content.get("derive", {}))
+        if _is_text(f"derive.{key}", text)
+    }
+    conditions = _texts("only", content.get("only", []))
+    until = content.get("until")
     return Sweep(
         load(beside if beside.is_file() else name),
-        tuple(_axes(content)),
+        axes,
         tuple(_controller(one, folder) for one in controllers),
         content.get("seeds", 1),
         tuple(_texts("set", content.get("set", []))),
         tuple(_texts("tables", content.get("tables", []))),
+        derived,
+        tuple(Expression.read(text, [*keys, *derived], unit=False) for text in conditions),
+        Until.read(str(until), content.get("most_seeds", MOST)) if until is not None else None,
     )
+
+
+def _is_text(field: str, value: Any) -> bool:
+    if not isinstance(value, str):
+        raise ValueError(f"the field {field} is {value!r}; give an expression as a text")
+    return True
 
 
 def _axes(content: dict[str, Any]) -> Iterator[Axis]:
     vary = content.get("vary", {})
     if not isinstance(vary, dict):
         raise ValueError("the field vary is a table of keys with their values")
+    ranges = []
     for key, values in _flat(vary):
-        yield from_values(key, values)
+        if isinstance(values, str) and dimension(f"{key}={values}"):
+            ranges.append(f"{key}={values}")
+        else:
+            yield from_values(key, values)
+    yield from axes_of(ranges, content.get("sample"), axis)
     groups = content.get("together", [])
     for group in [groups] if isinstance(groups, dict) else groups:
         yield together([from_values(key, values) for key, values in _flat(group)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,8 +13,10 @@ from ..seeds import Seeds, checked_seeds
 from .axes import Axis, product
 from .configuration import Configuration, Task, sources
 from .engines import Engine, engine
+from .expressions import Expression
 from .rows import checked_tables, version
 from .store import Failure, Store
+from .until import Until, first
 from .work import Outcome, work
 
 BATCH_S = 1.0
@@ -52,7 +54,9 @@ class Sweep:
     """Axes over a scenario, controllers and seeds: every combination is run.
 
     Without controllers the scenario's own are. `tables` are those of results that are kept beside
-    the rows of runs and classes.
+    the rows of runs and classes. `derived` are values that follow from those of axes, by keys of
+    the scenario; points are left out where a condition of `only` does not hold. With `until`,
+    replications go on from `seeds` until intervals are narrow.
     """
 
     scenario: Scenario
@@ -61,30 +65,64 @@ class Sweep:
     seeds: Seeds = 1
     overrides: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
+    derived: Mapping[str, Expression] = field(default_factory=dict)
+    only: tuple[Expression, ...] = ()
+    until: Until | None = None
+
+    @cached_property
+    def points(self) -> list[dict[str, str]]:
+        """The values of all axes, and those that follow from them, where all conditions hold.
+
+        Raises ValueError where an expression has no value.
+        """
+        found = []
+        for values in product(self.axes):
+            point = values | {key: one.written(values) for key, one in self.derived.items()}
+            if all(condition.value(point) for condition in self.only):
+                found.append(point)
+        return found
 
     @cached_property
     def configurations(self) -> list[Configuration]:
-        """All configurations, each once. Raises ScenarioError for one that is wrong."""
+        """All configurations, each once. Raises ScenarioError for one that is wrong, ValueError for
+        an expression that has no value, and where there is none.
+        """
         given = sources(self.controllers) or [""]
         scenario = self.scenario
+        if not self.points:
+            raise ValueError("no point fulfils the conditions, so there is nothing to run")
         found = (
             Configuration(scenario.text, scenario.name, values, controller, self.overrides)
-            for values in product(self.axes)
+            for values in self.points
             for controller in given
         )
         return list({one.key: one for one in found}.values())
 
     def __len__(self) -> int:
-        """How many runs it is."""
-        return len(self.configurations) * len(checked_seeds(self.seeds))
+        """How many runs it is; with `until`, those that it begins with."""
+        return sum(len(seeds) for seeds in self.first().values())
 
-    def missing(self, store: Store) -> Iterator[tuple[Configuration, int]]:
-        """The runs that a store does not have: all configurations of a seed before the next one."""
+    def first(self) -> dict[str, list[int]]:
+        """The seeds that configurations begin with, by key."""
+        if self.until:
+            counts = first(self.seeds, self.configurations)
+            return {key: list(range(1, count + 1)) for key, count in counts.items()}
+        seeds = checked_seeds(self.seeds)
+        return {one.key: seeds for one in self.configurations}
+
+    def missing(
+        self, store: Store, seeds: Mapping[str, list[int]] | None = None
+    ) -> Iterator[tuple[Configuration, int]]:
+        """The runs that a store does not have, of `seeds` or those that it begins with: the first
+        seed of all configurations, then the next one.
+        """
         done = store.done(version())
-        for seed in checked_seeds(self.seeds):
+        wanted = self.first() if seeds is None else seeds
+        for place in range(max(map(len, wanted.values()), default=0)):
             for one in self.configurations:
-                if (one.key, seed) not in done:
-                    yield one, seed
+                own = wanted.get(one.key, [])
+                if place < len(own) and (one.key, own[place]) not in done:
+                    yield one, own[place]
 
     def run(
         self,
@@ -106,7 +144,17 @@ class Sweep:
         missing = list(self.missing(place))
         progress = Progress(len(self), len(self) - len(missing))
         with engine(on, workers) as workers_:
-            Driver(place, workers_, checked, progress, tell).drive(iter(missing))
+            driver = Driver(place, workers_, checked, progress, tell)
+            driver.drive(iter(missing))
+            counts = {key: len(seeds) for key, seeds in self.first().items()}
+            while self.until and (more := self.until.wanted(place, version(), counts)):
+                wanted = {key: list(range(counts[key] + 1, many + 1)) for key, many in more.items()}
+                counts |= more
+                missing = list(self.missing(place, wanted))
+                added = sum(map(len, wanted.values()))
+                progress.wanted += added
+                progress.there += added - len(missing)
+                driver.drive(iter(missing))
         return progress
 
 
