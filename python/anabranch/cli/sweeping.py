@@ -33,7 +33,7 @@ from .terminal import console, named, progress, table, writing
 PROBES = 3
 """Runs by which `--dry-run` estimates the rest: the first configuration, one amid, the last."""
 
-COUNTS = ("digest", "events", "packet_hops", "simulated_s")
+COUNTS = ("tables", "digest", "events", "packet_hops", "simulated_s")
 """Columns of runs that `status` does not sum up."""
 
 MOST_VALUES = 8
@@ -101,7 +101,6 @@ def run_command(asked: SweepOptions) -> None:
     if asked.dry_run:
         estimate(sweep, folder)
         return
-    store = Store.make(folder)
     began = time.monotonic()
     made = Progress(0, 0)
     with progress(f"running into {folder}") as tell:
@@ -112,14 +111,15 @@ def run_command(asked: SweepOptions) -> None:
             tell(now.done - now.there, now.wanted - now.there, said(now, time.monotonic() - began))
 
         try:
-            made = sweep.run(store, on=asked.on, workers=asked.workers, tell=told)
+            made = sweep.run(folder, on=asked.on, workers=asked.workers, tell=told)
         except KeyboardInterrupt:
             out.print(
                 f"interrupted: {made.made} runs are new in {folder}; the same command goes on",
                 markup=False,
             )
             raise typer.Exit(INTERRUPTED) from None
-    new = f"{made.made} runs made" if made.made else "nothing to do"
+    idle = not made.made and not made.failed
+    new = "nothing to do" if idle else f"{made.made} runs made"
     out.print(
         f"{new}, {made.there} were there: {folder} has {made.there + made.made} of {made.wanted}",
         markup=False,
@@ -235,7 +235,8 @@ def verify_command(folder: Path, sample: int) -> None:
     if not mine:
         versions = ", ".join(sorted({one["version"] for one in runs})) or "none"
         raise ValueError(f"{folder} has no run of this version, {own}; it has those of {versions}")
-    chosen = mine[:: max(1, len(mine) // sample)][:sample]
+    many = min(sample, len(mine))
+    chosen = [mine[number * len(mine) // many] for number in range(many)]
     wrong = []
     with progress("running again") as tell:
         for number, one in enumerate(chosen):
@@ -244,7 +245,7 @@ def verify_command(folder: Path, sample: int) -> None:
                 of.scenario,
                 [one["seed"]],
                 controller=of.controller or None,
-                overrides=of.all_overrides,
+                overrides=of.overrides,
                 threads=1,
             )
             if of.key != one["configuration"] or result.runs[0].digest != one["digest"]:

@@ -14,8 +14,7 @@ from ..statistics import Interval, interval
 from .libraries import library
 from .numbers import NUMBER
 from .parts import KEYS
-from .rows import CLASSES
-from .store import RUNS, Store
+from .store import CLASSES, RUNS, Store
 
 if TYPE_CHECKING:
     import pandas
@@ -26,6 +25,10 @@ GIVEN = (*KEYS, "scenario", "controller")
 """Columns of every table beside its own and those of axes."""
 
 
+PLAIN_AXES = ("duration", "warmup")
+"""Keys of a scenario without a dot that a sweep may vary."""
+
+
 def numbers(table: pyarrow.Table) -> tuple[pyarrow.Table, dict[str, str]]:
     """The table with numbers in the place of texts where all values of a column are numbers of one
     unit, and those units.
@@ -33,7 +36,8 @@ def numbers(table: pyarrow.Table) -> tuple[pyarrow.Table, dict[str, str]]:
     arrow = library("pyarrow")
     units: dict[str, str] = {}
     for place, name in enumerate(table.column_names):
-        if name in GIVEN or not arrow.types.is_string(table.schema.field(name).type):
+        axis = "." in name or name in PLAIN_AXES
+        if not axis or name in GIVEN or not arrow.types.is_string(table.schema.field(name).type):
             continue
         column = table.column(name)
         known = {value: NUMBER.match(value) for value in column.unique().to_pylist() if value}
@@ -107,46 +111,82 @@ class Question:
 
 def draw(store: Store, asked: Question, **options: Any) -> Figure:
     """A metric over an axis of a sweep, with 95 % intervals over the seeds; a line for each group,
-    a panel for each class.
+    a panel for each class, link or station. Rows of one run, such as its flows, are averaged first.
 
-    Raises ValueError for a column that there is not, and where other axes vary that are neither
-    drawn nor fixed by `where`.
+    Raises ValueError for a column that there is not, and where a point of the figure would be of
+    several configurations: what differs is to be drawn, or fixed by `where`.
     """
-    whole = store.read(asked.table)
-    units = units_of(asked.table)
-    table = fixed(whole, asked.where or {})
+    table = fixed(store.read(asked.table), asked.where or {})
     names = table.column_names
-    x, y, by = (
-        lookup("column", name, names, "the columns are") for name in (asked.x, asked.y, asked.by)
-    )
-    check_axes(table, {x, by}, asked.table)
+    known = "the columns are"
+    x, y, by = (lookup("column", name, names, known) for name in (asked.x, asked.y, asked.by))
+    if y not in metrics(table):
+        raise ValueError(f"{y} is no number; columns of numbers are {', '.join(metrics(table))}")
     columns = table.to_pydict()
-    if not all(isinstance(value, int | float) for value in columns[y]):
-        raise ValueError(
-            f"{y} is no number; the columns of numbers are {', '.join(metrics(table))}"
-        )
-    panel = columns["class"] if "class" in columns else [""] * table.num_rows
-    found: dict[str, dict[str, dict[str, list[float]]]] = {}
+    units = units_of(asked.table)
+    panel = next(
+        (columns[name] for name in PANELS if name in columns and name not in (x, by)), None
+    )
+    cells = gathered(columns, panel or [""] * table.num_rows, (x, y, by))
     scale = 1e-6 if units.get(y) == "bit/s" else 1.0
-    for title, group, at, value in zip(panel, columns[by], columns[x], columns[y], strict=True):
-        lines = found.setdefault(str(title), {})
-        lines.setdefault(str(group), {}).setdefault(str(at), []).append(value * scale)
-    points: dict[str, dict[str, dict[str, Interval]]] = {
-        title: {
-            group: {at: interval(own) for at, own in line.items()} for group, line in lines.items()
-        }
-        for title, lines in found.items()
-    }
+    points: dict[str, dict[str, dict[str, Interval]]] = {}
+    for (title, group, at), runs in cells.items():
+        means = [scale * sum(own) / len(own) for own in runs.values()]
+        points.setdefault(title, {}).setdefault(group, {})[at] = interval(means)
     values = ordered(columns[x])
-    seeds = len(set(columns["seed"]))
+    seeds = {len(runs) for runs in cells.values()}
+    many = f"{min(seeds)} to {max(seeds)}" if len(seeds) > 1 else f"{max(seeds, default=0)}"
     unit = "Mb/s" if units.get(y) == "bit/s" else units.get(y, "")
     words = y.removesuffix("_bps").removesuffix("_s").replace("_", " ")
     return plot.swept(
         points,
         values=values,
         labels=(axis_label(x, values), f"{words} ({unit})" if unit else words),
-        note=" · ".join([*dict.fromkeys(columns["scenario"]), f"{seeds} seeds, 95 % intervals"]),
+        note=" · ".join([*dict.fromkeys(columns["scenario"]), f"{many} seeds, 95 % intervals"]),
         **options,
+    )
+
+
+PANELS = ("class", "link", "station", "name")
+"""Columns of which each value has a panel: the first one that a table has."""
+
+Cell = tuple[str, str, str]
+"""Panel, group and place along the axis of a point."""
+
+
+def gathered(
+    columns: Mapping[str, Sequence[Any]], panel: Sequence[Any], names: tuple[str, str, str]
+) -> dict[Cell, dict[int, list[float]]]:
+    """The values of each point by seed. Raises ValueError where one is of several configurations."""
+    x, y, by = names
+    found: dict[Cell, dict[int, list[float]]] = {}
+    first: dict[Cell, int] = {}
+    for row, value in enumerate(columns[y]):
+        if value is None or columns[x][row] is None:
+            continue  # of another table's row, or from before the axis was there
+        cell = str(panel[row]), str(columns[by][row]), str(columns[x][row])
+        other = first.setdefault(cell, row)
+        if any(columns[key][row] != columns[key][other] for key in ("configuration", "version")):
+            raise ValueError(mixed(columns, other, row, {x, by}))
+        found.setdefault(cell, {}).setdefault(columns["seed"][row], []).append(float(value))
+    return found
+
+
+def mixed(columns: Mapping[str, Sequence[Any]], one: int, other: int, drawn: set[str]) -> str:
+    """What differs between the configurations of two rows, for an error."""
+    own = (
+        set(meanings(TABLES[CLASSES])) | set(meanings(TABLES["flows"])) | {"configuration", "seed"}
+    )
+    for name, values in columns.items():
+        if name not in own | drawn and values[one] != values[other]:
+            return (
+                f"{name} varies ({values[one]}, {values[other]}) and is not in the figure: draw it "
+                f"with --x or --by, or fix it with --where {name}={values[one]}"
+            )
+    keys = columns["configuration"][one], columns["configuration"][other]
+    return (
+        f"a point of the figure would be of two configurations, {keys[0]} and {keys[1]}, which differ "
+        f"in what is no column; fix one with --where configuration={keys[0]}"
     )
 
 
@@ -162,22 +202,6 @@ def fixed(table: pyarrow.Table, where: Mapping[str, str]) -> pyarrow.Table:
             raise ValueError(f"no row has {known} = {value!r}; its values are {there}")
         table = kept
     return table
-
-
-def check_axes(table: pyarrow.Table, drawn: set[str], name: str) -> None:
-    """Raises ValueError where an axis varies that a figure would average over unseen."""
-    own = set(meanings(TABLES[name])) if name in TABLES else set()
-    for column in table.column_names:
-        axis = "." in column or column in ("duration", "warmup", "controller", "version")
-        if not axis or column in own | drawn:
-            continue
-        values = table.column(column).unique().to_pylist()
-        if len(values) > 1:
-            some = ", ".join(str(value) for value in values[:6])
-            raise ValueError(
-                f"{column} varies ({some}) and is not in the figure: draw it with --x or --by, or "
-                f"fix it with --where {column}={values[0]}"
-            )
 
 
 def metrics(table: pyarrow.Table) -> list[str]:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -36,8 +35,9 @@ def digest(*parts: str) -> str:
 class Configuration:
     """A scenario with the values of a sweep's axes, and what the sweep calls it.
 
-    `values` are those of the axes by their keys. `controller` is what gives it again: a name, the
-    text of a law, or a class as `FILE.py:CLASS`; empty for those of the scenario.
+    `values` are those of the axes by their keys, as tables have them; `overrides` are all that is
+    set, axes among it. `controller` is what gives it again: a name, the text of a law, or a class
+    as `FILE.py:CLASS`; empty for those of the scenario.
     """
 
     text: str
@@ -51,26 +51,37 @@ class Configuration:
         """Its scenario."""
         return Scenario(self.text, self.name)
 
-    @property
-    def all_overrides(self) -> list[str]:
-        """What is set before the axes, and by them."""
-        return [*self.overrides, *(f"{key}={value}" for key, value in self.values.items())]
-
     @cached_property
     def plan(self) -> Plan:
         """Its plan. Raises ScenarioError."""
-        return self.scenario.plan(controller=self.controller or None, overrides=self.all_overrides)
+        return self.scenario.plan(controller=self.controller or None, overrides=self.overrides)
 
     @cached_property
     def key(self) -> str:
         """The hash of all that its runs depend on beside their seed. Raises ScenarioError."""
         own = FILE.match(self.controller) if "\n" not in self.controller else None
         named = None if own or not self.controller else self.controller
-        text = _core.plan(self.text, self.name, overrides=self.all_overrides, controller=named)
+        text = _core.plan(self.text, self.name, overrides=self.overrides, controller=named)
         plan: dict[str, Any] = json.loads(text)
         left = {key: value for key, value in plan.items() if key not in PROSE}
+        if plan["media"]:
+            left["written"] = self._media()
         source = Path(own["file"]).read_text(encoding="utf-8") if own else ""
         return digest(json.dumps(left, sort_keys=True), self.controller if own else "", source)
+
+    def _media(self) -> dict[str, Any]:
+        """The tables of media and nodes as they are written: a plan as JSON lacks which nodes are
+        access points.
+        """
+        named = self.controller if self.controller and not FILE.match(self.controller) else None
+        document = self.scenario.document(controller=named, overrides=self.overrides)
+        kinds = ("node", *(kind["name"] for kind in _core.media()))
+        return {kind: document[kind] for kind in kinds if kind in document}
+
+    def check(self) -> None:
+        """Raises ValueError if the file of its controller is another one since its key was made."""
+        if self.controller.partition(":")[0].endswith(".py") and replace(self).key != self.key:
+            raise ValueError("the file of the controller was changed while the sweep ran")
 
     @cached_property
     def label(self) -> str:
@@ -115,10 +126,15 @@ class Task:
         return digest(self.version, ",".join(self.tables), *runs)
 
 
-def sources(controllers: Sequence[str]) -> list[str]:
-    """What gives each controller again wherever it is run: the text of a law, not its file."""
-    found = []
-    for controller in controllers:
-        own = FILE.match(controller) if "\n" not in controller else None
-        found.append(controller if own else str(_core.controller(controller)["source"]))
-    return found
+def source(controller: str) -> str:
+    """What gives a controller again wherever it is run: the text of a law, not its file."""
+    own = FILE.match(controller) if "\n" not in controller else None
+    return controller if own else str(_core.controller(controller)["source"])
+
+
+def resolved(override: str) -> str:
+    """An override; one of a controller has the text of a law, not its file. Raises ScenarioError."""
+    key, equals, value = override.partition("=")
+    if not equals or not key.strip().lower().endswith("controller"):
+        return override
+    return f"{key}={source(value.strip())}"

@@ -14,10 +14,9 @@ from .answers import Question, draw, frame, query
 from .axes import axis, from_values
 from .designs import axes_of, dimension
 from .expressions import Expression
-from .rows import CLASSES
-from .store import Failure, Store
+from .store import CLASSES, Failure, Store
 from .sweep import Progress, Sweep, Tell, sequence
-from .until import Until
+from .until import MOST, Until
 
 if TYPE_CHECKING:
     import pandas
@@ -70,6 +69,7 @@ def sweep(
     derive: Mapping[str, str] | None = None,
     only: Sequence[str] = (),
     until: str | None = None,
+    most_seeds: int = MOST,
     store: str | Path | None = None,
     on: str = "threads",
     workers: int = 0,
@@ -80,7 +80,7 @@ def sweep(
     `vary` has axes by key, lists or texts such as "5..40:8 Mb/s", or texts as `--vary` takes them;
     `sample`, such as "sobol:64", draws from ranges without a count. `derive` has values that follow
     from axes, `only` conditions on points. With `until`, such as "throughput_bps ±2%", replications
-    go on. `store` is a folder, without it that of the scenario's name. `on` and `workers` say where
+    go on, up to `most_seeds`. `store` is a folder, without it that of the scenario's name. `on` and `workers` say where
     runs are made. Raises ValueError for what is wrong, ScenarioError, StoreError, OSError,
     ImportError for what is not installed.
 
@@ -113,7 +113,8 @@ def sweep(
         sequence(tables),
         derived,
         tuple(Expression.read(text, [*keys, *derived], unit=False) for text in sequence(only)),
-        Until.read(until) if until else None,
+        Until.read(until, most_seeds) if until else None,
     )
-    folder = Store.make(store or f"{whole.name.split('/')[-1]}.sweep")
-    return Swept(made, folder, made.run(folder, on=on, workers=workers, tell=tell))
+    folder = store or f"{whole.name.split('/')[-1]}.sweep"
+    progress = made.run(folder, on=on, workers=workers, tell=tell)
+    return Swept(made, Store(folder), progress)

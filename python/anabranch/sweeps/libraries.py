@@ -15,15 +15,19 @@ EXTRAS = {
 """The optional part of the package that brings each."""
 
 
+class MissingLibrary(ModuleNotFoundError, ValueError):
+    """A library is not installed; the text says how to install it."""
+
+
 def library(name: str) -> Any:
-    """A library. Raises ImportError that says how to install it."""
+    """A library. Raises MissingLibrary."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         root = name.partition(".")[0]
         if error.name is None or error.name.partition(".")[0] != root:
             raise
-        raise ModuleNotFoundError(
+        raise MissingLibrary(
             f"this needs {root}, which is not installed: pip install 'anabranch[{EXTRAS[root]}]'",
             name=root,
         ) from None

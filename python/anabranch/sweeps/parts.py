@@ -5,6 +5,7 @@ Rows belong to runs, which `KEYS` tell apart.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,17 +28,24 @@ class StoreError(ValueError):
 def write(file: Path, table: pyarrow.Table) -> None:
     """Writes rows; equal rows are equal bytes."""
     parquet = library("pyarrow.parquet")
-    parquet.write_table(table, file, compression="zstd", write_statistics=True)
+    with open(file, "wb") as out:
+        parquet.write_table(table, out, compression="zstd", write_page_checksum=True)
+        out.flush()
+        os.fsync(out.fileno())
 
 
 def read_part(file: Path, columns: list[str] | None) -> Any:
     """The rows of a file. Raises StoreError if it is broken."""
     parquet, arrow = library("pyarrow.parquet"), library("pyarrow")
     try:
-        whole = parquet.ParquetFile(file)
+        whole = parquet.ParquetFile(file, page_checksum_verification=True)
         names = [name for name in columns or whole.schema_arrow.names]
         return whole.read([name for name in names if name in whole.schema_arrow.names])
-    except (arrow.ArrowInvalid, OSError, EOFError) as error:
+    except (arrow.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        if isinstance(error, OSError) and error.errno:
+            raise OSError(error.errno, error.strerror or str(error), str(file)) from None
         raise StoreError(
             f"{file} is broken ({error}); delete its folder {file.parent.name}, and the sweep makes "
             "its runs again"

@@ -14,18 +14,16 @@ from ..result import Result
 from .configuration import Configuration
 from .libraries import library
 from .parts import joined
-from .store import RUNS
+from .store import CLASSES, RUNS
 
 if TYPE_CHECKING:
     import pyarrow
 
-CLASSES = "classes"
-"""The table that every sweep keeps beside the runs: rates, round trips and so on of each class."""
-
 
 def checked_tables(names: Iterable[str]) -> tuple[str, ...]:
     """The tables that a sweep keeps beside the runs. Raises UnknownName."""
-    found = [lookup("table", name, TABLES, "the tables are") for name in names]
+    kept = [name for name in TABLES if not name.startswith(("series", "events_log"))]
+    found = [lookup("table", name, kept, "the tables are") for name in names]
     return tuple(dict.fromkeys([CLASSES, *found]))
 
 
@@ -42,6 +40,7 @@ def rows(
     for run in result.runs:
         about = _about(of, run.seed, made_by)
         counts = {
+            "tables": ",".join(tables),
             "digest": run.digest,
             "events": run.events,
             "packet_hops": run.packet_hops,

@@ -7,22 +7,24 @@
 
 A part is written beside its place and moved there, so that it is whole or absent. Parts that two
 drivers have made of the same runs may both be there: readers take each run from the first one that
-has it. Nothing is ever changed but by `compact`.
+has it. Nothing is ever changed but by `compact`. What is moved is on the disk before.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..files import atomic_write
+from ..files import beside
 from .configuration import Configuration, digest
 from .parts import KEYS, StoreError, empty, once, read_part, write
 
@@ -35,8 +37,22 @@ FORMAT = 1
 RUNS = "runs"
 """The table that every part has: a row for each run."""
 
+CLASSES = "classes"
+"""The other one: rates, round trips and so on of each class of users of each run."""
+
 TEMPORARY = ".part-"
 """What names of parts that are being written begin with."""
+
+REMOVED = ".old-"
+"""What names of parts begin with that `compact` has replaced."""
+
+STALE_S = 86_400.0
+"""After which a part that is being written was left by a driver that was killed."""
+
+AGAIN = 8
+"""How often a reader begins again because parts were replaced meanwhile."""
+
+FOLDERS = ("parts", "configurations", "failures")
 
 
 @dataclass(frozen=True)
@@ -83,12 +99,13 @@ class Store:
         if not about.exists():
             if place.is_file():
                 raise StoreError(f"{place} is a file; a store is a folder")
-            if place.is_dir() and any(place.iterdir()):
+            if place.is_dir() and any(not own(one.name) for one in place.iterdir()):
                 raise StoreError(f"{place} has other things in it; name an empty or a new folder")
-            for sub in ("parts", "configurations", "failures"):
-                (place / sub).mkdir(parents=True, exist_ok=True)
-            atomic_write(about, json.dumps({"kind": "anabranch sweep", "format": FORMAT}) + "\n")
+            place.mkdir(parents=True, exist_ok=True)
+            write_text(about, json.dumps({"kind": "anabranch sweep", "format": FORMAT}) + "\n")
         store = cls(place)
+        for sub in FOLDERS:
+            (place / sub).mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=store.parts):
             pass  # tells now if nothing can be written
         return store
@@ -97,8 +114,9 @@ class Store:
         """Writes what is going to be run. Raises OSError."""
         for one in configurations:
             file = self.folder / "configurations" / f"{one.key}.json"
-            if not file.exists():
-                atomic_write(file, json.dumps(one.to_json(), indent=1) + "\n")
+            text = json.dumps(one.to_json(), indent=1) + "\n"
+            if not file.exists() or not file.stat().st_size:
+                write_text(file, text)
 
     def configuration(self, key: str) -> Configuration:
         """What has this key. Raises StoreError."""
@@ -114,14 +132,20 @@ class Store:
         if (self.parts / name).exists():
             return
         with self._beside() as folder:
-            for table, rows in tables.items():
-                write(folder / f"{table}.parquet", rows)
-            self._move(folder, self.parts / name)
+            try:
+                for table, rows in tables.items():
+                    write(folder / f"{table}.parquet", rows)
+                os.chmod(folder, 0o777 & ~umask())
+                sync(folder)
+                self._move(folder, self.parts / name)
+            except OSError as error:
+                why = error.strerror or str(error)
+                raise OSError(error.errno, why, str(self.folder)) from None
 
     def fail(self, name: str, failures: Iterable[Failure]) -> None:
         """Keeps failures. Raises OSError."""
         content = [vars(one) for one in failures]
-        atomic_write(self.folder / "failures" / f"{name}.json", json.dumps(content, indent=1))
+        write_text(self.folder / "failures" / f"{name}.json", json.dumps(content, indent=1))
 
     @contextmanager
     def _beside(self) -> Iterator[Path]:
@@ -138,6 +162,7 @@ class Store:
         except OSError:
             if not target.is_dir():
                 raise
+        sync(self.parts)
 
     def names(self) -> list[str]:
         """The names of its parts, sorted."""
@@ -145,7 +170,7 @@ class Store:
             entries = [one.name for one in os.scandir(self.parts)]
         except FileNotFoundError:
             raise StoreError(f"{self.parts} is missing") from None
-        return sorted(name for name in entries if not name.startswith(TEMPORARY))
+        return sorted(name for name in entries if not name.startswith((TEMPORARY, REMOVED)))
 
     def read(self, table: str = RUNS, columns: list[str] | None = None) -> pyarrow.Table:
         """A table of all runs, each once, sorted by configuration, seed and version; it has no rows
@@ -153,42 +178,95 @@ class Store:
         the table.
         """
         wanted = None if columns is None else list(dict.fromkeys([*KEYS, *columns]))
-        tables: list[pyarrow.Table] = []
-        for name in self.names():
-            file = self.parts / name / f"{table}.parquet"
-            if file.exists():
-                tables.append(read_part(file, wanted))
-            elif table == RUNS:
-                raise StoreError(f"{file} is missing; delete the folder {name}")
+        tables = self._tables(table, wanted)
         if tables:
             return once(tables)
-        if table != RUNS:
+        if table not in (RUNS, CLASSES) and self.names():
             raise ValueError(f"{self.folder} has no table {table}")
         return empty()
 
-    def done(self, version: str) -> set[tuple[str, int]]:
-        """The configurations and seeds that this version has run."""
-        return {(key, seed) for key, seed, other in self._keys() if other == version}
+    def _tables(self, table: str, columns: list[str] | None) -> list[pyarrow.Table]:
+        """A table of each part that has it, in the order of their names."""
+        for _ in range(AGAIN):
+            names = self.names()
+            try:
+                found = [self._part(name, table, columns) for name in names]
+            except FileNotFoundError:
+                continue  # `compact` has replaced a part since: the list begins anew
+            return [one for one in found if one is not None]
+        raise StoreError(f"{self.folder} is being changed all the time; try again")
 
-    def _keys(self) -> set[tuple[str, int, str]]:
-        """What tells the runs that are there apart."""
-        rows = self.read(RUNS, list(KEYS))
-        return set(zip(*(rows.column(key).to_pylist() for key in KEYS), strict=True))
+    def _part(self, name: str, table: str, columns: list[str] | None) -> pyarrow.Table | None:
+        """A table of a part; None if it has none. Raises FileNotFoundError for a part that is gone,
+        StoreError for one that lacks what every part has.
+        """
+        file = self.parts / name / f"{table}.parquet"
+        if file.exists():
+            return read_part(file, columns)
+        if not file.parent.exists():
+            raise FileNotFoundError(file)
+        if table in (RUNS, CLASSES):
+            raise StoreError(f"{file} is missing; delete the folder {name}")
+        return None
+
+    def done(self, version: str, tables: Iterable[str] = ()) -> set[tuple[str, int]]:
+        """The configurations and seeds that this version has run, and kept these tables of."""
+        wanted = set(tables)
+        return {
+            (key, seed)
+            for key, seed, other, kept in self._keys()
+            if other == version and wanted <= set(kept.split(","))
+        }
+
+    def _keys(self) -> set[tuple[str, int, str, str]]:
+        """What tells the runs that are there apart, and the tables that are kept of each."""
+        names = [*KEYS, "tables"]
+        return {
+            row
+            for part in self._tables(RUNS, names)
+            for row in zip(*(part.column(name).to_pylist() for name in names), strict=True)
+        }
 
     def compact(self) -> tuple[int, int]:
         """Writes all parts into one, each run once, and removes the others and what drivers that
-        were killed have left; how many parts there were and are. Raises StoreError, OSError.
+        were killed left long ago; how many parts there were and are. Drivers and readers may be at
+        work meanwhile.
+
+        Raises StoreError, also while another one compacts the store, and OSError.
         """
-        names = self.names()
-        if len(names) > 1:
-            tables = {file.stem for name in names for file in (self.parts / name).glob("*.parquet")}
-            whole = {table: self.read(table) for table in sorted(tables)}
-            self.add(digest("compact", *names), whole)
-        for name in names if len(names) > 1 else []:
-            os.rename(self.parts / name, self.parts / f"{TEMPORARY}{name}")  # gone at once
-        for left in self.parts.glob(f"{TEMPORARY}*"):
-            shutil.rmtree(left, ignore_errors=True)
-        return len(names), len(self.names())
+        with self._alone():
+            names = self.names()
+            if len(names) > 1:
+                self._replace(names)
+            now = time.time()
+            for left in [*self.parts.glob(f"{REMOVED}*"), *self.parts.glob(f"{TEMPORARY}*")]:
+                if left.name.startswith(REMOVED) or now - left.stat().st_mtime > STALE_S:
+                    shutil.rmtree(left, ignore_errors=True)
+            return len(names), len(self.names())
+
+    def _replace(self, names: list[str]) -> None:
+        """Writes parts into one. They are removed when that one can be read."""
+        tables = {file.stem for name in names for file in (self.parts / name).glob("*.parquet")}
+        whole = {table: self.read(table) for table in sorted(tables)}
+        target = digest("compact", *names)
+        self.add(target, whole)
+        for table, rows in whole.items():
+            found = self._part(target, table, None)
+            if found is None or found.num_rows != rows.num_rows:
+                raise StoreError(f"{self.parts / target} was not written whole")
+        for name in names:
+            if name != target:
+                os.rename(self.parts / name, self.parts / f"{REMOVED}{name}")  # gone at once
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keeps others from compacting. Raises StoreError while one does."""
+        with open(self.folder / ".lock", "w", encoding="utf-8") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise StoreError(f"{self.folder} is being compacted by another process") from None
+            yield
 
     def failures(self) -> list[Failure]:
         """The runs that gave an error, and no rows since, each once. Raises StoreError."""
@@ -201,5 +279,38 @@ class Store:
             found |= {(one.configuration, one.seed, one.version): one for one in content}
         if not found:
             return []
-        made = self._keys()
+        made = {row[:3] for row in self._keys()}
         return [one for key, one in sorted(found.items()) if key not in made]
+
+
+def own(name: str) -> bool:
+    """Whether a name in a folder is one that stores have there."""
+    return name in (*FOLDERS, ".lock") or name.startswith(".store.json.")
+
+
+def umask() -> int:
+    """The mask of new files."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def write_text(file: Path, text: str) -> None:
+    """Writes a file that is there whole or not at all, and on the disk. Raises OSError."""
+    with beside(file) as place:
+        assert place is not None
+        with open(place, "w", encoding="utf-8") as out:
+            out.write(text)
+            out.flush()
+            os.fsync(out.fileno())
+        os.chmod(place, 0o666 & ~umask())
+    sync(file.parent)
+
+
+def sync(folder: Path) -> None:
+    """Has the disk keep what is in a folder."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -11,7 +11,7 @@ from pathlib import Path
 from ..scenario import Scenario
 from ..seeds import Seeds, checked_seeds
 from .axes import Axis, product
-from .configuration import Configuration, Task, sources
+from .configuration import Configuration, Task, resolved, source
 from .engines import Engine, engine
 from .expressions import Expression
 from .rows import checked_tables, version
@@ -87,16 +87,32 @@ class Sweep:
         """All configurations, each once. Raises ScenarioError for one that is wrong, ValueError for
         an expression that has no value, and where there is none.
         """
-        given = sources(self.controllers) or [""]
+        given = [source(one) for one in self.controllers] or [""]
         scenario = self.scenario
         if not self.points:
             raise ValueError("no point fulfils the conditions, so there is nothing to run")
-        found = (
-            Configuration(scenario.text, scenario.name, values, controller, self.overrides)
-            for values in self.points
-            for controller in given
-        )
-        return list({one.key: one for one in found}.values())
+        before = [resolved(one) for one in self.overrides]
+        found: dict[str, Configuration] = {}
+        for values in self.points:
+            own = [resolved(f"{key}={value}") for key, value in values.items()]
+            for controller in given:
+                one = Configuration(
+                    scenario.text, scenario.name, values, controller, (*before, *own)
+                )
+                found.setdefault(one.key, one)
+        self._check_controllers(list(found.values()))
+        return list(found.values())
+
+    def _check_controllers(self, configurations: list[Configuration]) -> None:
+        """Raises ValueError where something else sets the controller that is to be studied."""
+        keys = [text.partition("=")[0] for one in configurations[:1] for text in one.overrides]
+        setting = [key for key in keys if key.strip().lower().endswith("controller")]
+        for one in configurations if self.controllers and setting else []:
+            if one.label not in {each.controller for each in one.plan.classes}:
+                raise ValueError(
+                    f"controllers has {one.label}, and {', '.join(setting)} sets another one in its "
+                    "place: give one of them alone"
+                )
 
     def __len__(self) -> int:
         """How many runs it is; with `until`, those that it begins with."""
@@ -116,7 +132,7 @@ class Sweep:
         """The runs that a store does not have, of `seeds` or those that it begins with: the first
         seed of all configurations, then the next one.
         """
-        done = store.done(version())
+        done = store.done(version(), checked_tables(self.tables))
         wanted = self.first() if seeds is None else seeds
         for place in range(max(map(len, wanted.values()), default=0)):
             for one in self.configurations:
@@ -139,8 +155,11 @@ class Sweep:
         ScenarioError, StoreError, OSError, ImportError, and OtherVersion of a worker.
         """
         checked = checked_tables(self.tables)
+        if self.until:
+            self.until.check()
+        configurations = self.configurations  # what is wrong is said before a store is made
         place = store if isinstance(store, Store) else Store.make(store)
-        place.keep(self.configurations)
+        place.keep(configurations)
         missing = list(self.missing(place))
         progress = Progress(len(self), len(self) - len(missing))
         with engine(on, workers) as workers_:
@@ -172,19 +191,42 @@ class Driver:
 
     def drive(self, missing: Iterator[tuple[Configuration, int]]) -> None:
         """Makes runs until there are no more. Raises what a worker raises."""
-        at_work: set[Future[Outcome]] = set()
+        at_work: dict[Future[Outcome], Task] = {}
         try:
             while True:
-                while len(at_work) < AHEAD * self.workers.workers and (task := self.task(missing)):
-                    at_work.add(self.workers.submit(work, task))
+                room = AHEAD * self.workers.workers
+                while len(at_work) < room and (task := self.task(missing)):
+                    at_work[self.workers.submit(work, task)] = task
                 if not at_work:
                     return
-                ended, at_work = wait(at_work, return_when=FIRST_COMPLETED)
+                ended, _ = wait(at_work, return_when=FIRST_COMPLETED)
                 for future in ended:
-                    self.keep(future.result())
+                    self.keep(self.outcome(future, at_work[future]))
+                    del at_work[future]
         except KeyboardInterrupt:
             self.end(at_work)
             raise
+
+    def outcome(self, future: Future[Outcome], task: Task) -> Outcome:
+        """What became of a task. One that took its worker with it, again and again, has failed.
+
+        Raises ValueError where the cluster is gone, and what else a worker raises.
+        """
+        try:
+            return future.result()
+        except CancelledError:
+            raise ValueError(
+                "the scheduler of the cluster is gone; what was made is in the store, and the same "
+                "command goes on"
+            ) from None
+        except Exception as error:
+            if type(error).__name__ != "KilledWorker":  # of Dask, which may not be installed
+                raise
+        reason = "its worker died, again and again: memory may have ended"
+        made = (task.version, reason, "")
+        return Outcome(
+            task.name, failures=[Failure(one.key, s, *made) for one, own in task.parts for s in own]
+        )
 
     def task(self, missing: Iterator[tuple[Configuration, int]]) -> Task | None:
         """The next runs, of about BATCH_S; None after the last one."""
@@ -214,15 +256,19 @@ class Driver:
         if self.tell:
             self.tell(self.progress)
 
-    def end(self, at_work: set[Future[Outcome]]) -> None:
-        """After an interrupt: keeps what workers are at, and takes back what none has begun."""
+    def end(self, at_work: dict[Future[Outcome], Task]) -> None:
+        """After an interrupt: takes back the tasks that no worker has begun, and keeps the others.
+
+        Raises OSError if they cannot be kept.
+        """
         for future in at_work:
             future.cancel()
         for future in at_work:
             try:
-                self.keep(future.result())
+                outcome = future.result()
             except (CancelledError, Exception):
                 continue
+            self.keep(outcome)
 
 
 def sequence(values: Sequence[str] | str | None) -> tuple[str, ...]:

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..frames import TABLES
+from ..offers import lookup
+from ..records import meanings
 from ..seeds import LAST_SEED
 from ..statistics import interval
 from .configuration import Configuration
-from .rows import CLASSES
-from .store import Store
+from .store import CLASSES, Store
 
 TARGET = re.compile(r"^\s*([\w.]+)\s*(?:±|\+-|\+/-)\s*([0-9.]+)\s*%\s*$")
 
@@ -46,9 +48,15 @@ class Until:
             raise ValueError(
                 f"--until is {text!r}; write a metric and a width, such as throughput_bps ±2% (or +-2%)"
             )
-        if not LEAST <= most <= LAST_SEED:
+        if not isinstance(most, int) or not LEAST <= most <= LAST_SEED:
             raise ValueError(f"{most} seeds at most; an interval needs {LEAST}")
         return cls(match[1], part, most)
+
+    def check(self) -> None:
+        """Raises UnknownName for a metric that classes do not have."""
+        tables = (TABLES["classes"], TABLES["flows"])
+        known = [name for table in tables for name, one in meanings(table).items() if one.unit]
+        lookup("metric", self.metric, known, "the metrics of classes are")
 
     def wanted(self, store: Store, version: str, counts: dict[str, int]) -> dict[str, int]:
         """How many replications configurations need, of which there are `counts`: as many as the
@@ -58,38 +66,38 @@ class Until:
         values = self._values(store, version, counts)
         more: dict[str, int] = {}
         for key, own in values.items():
-            there = counts[key]
-            need = max((self._need(np.asarray(found)) for found in own), default=0)
-            if need > there and there < self.most:
-                more[key] = min(max(need, there + 1), 2 * there, self.most)
+            there = counts[key]  # some of them may have failed
+            need = max((self._more(np.asarray(found)) for found in own), default=0)
+            if need and there < self.most:
+                more[key] = min(there + need, 2 * there, self.most)
         return more
 
-    def _need(self, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> int:
-        """How many values give an interval that is narrow enough, as far as these tell."""
+    def _more(self, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> int:
+        """How many more values give an interval that is narrow enough, as far as these tell."""
         finite = values[np.isfinite(values)]
-        if len(finite) < 2:
-            return 0  # nothing is known of it, and more runs would not tell
+        if not len(finite):
+            return 0  # the metric has no value here
         found = interval(finite)
-        if not found.half or found.half <= self.part * abs(found.mean):
-            return 0
-        if not found.mean:
-            return 0  # no part of nothing
-        return math.ceil(len(finite) * (found.half / (self.part * abs(found.mean))) ** 2)
+        if not found.mean or found.half <= self.part * abs(found.mean):
+            return 0  # of nothing there is no part
+        if len(finite) < 2:
+            return 1
+        need = math.ceil(len(finite) * (found.half / (self.part * abs(found.mean))) ** 2)
+        return max(need - len(finite), 1)
 
     def _values(
         self, store: Store, version: str, counts: dict[str, int]
     ) -> dict[str, list[list[float]]]:
         """The metric of each class of each configuration, of its first seeds."""
         rows = store.read(CLASSES, ["class", self.metric])
-        if self.metric not in rows.column_names:
-            there = ", ".join(store.read(CLASSES).column_names)
-            raise ValueError(f"classes have no {self.metric!r}; they have {there}")
+        if not rows.num_rows:
+            return {}  # all runs have failed
         found: dict[tuple[str, str], list[float]] = {}
         columns = ("configuration", "seed", "version", "class", self.metric)
         for key, seed, made_by, name, value in zip(
             *(rows.column(column).to_pylist() for column in columns), strict=True
         ):
-            if made_by == version and key in counts and seed <= counts[key]:
+            if made_by == version and key in counts and 1 <= seed <= counts[key]:
                 number = math.nan if value is None else float(value)
                 found.setdefault((key, name), []).append(number)
         of: dict[str, list[list[float]]] = {}

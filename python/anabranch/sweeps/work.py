@@ -9,17 +9,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..result import Result, run
+from ..result import run
 from .configuration import Configuration, Task
 from .parts import joined
 from .rows import rows, version
-from .store import Failure
+from .store import RUNS, Failure
 
 if TYPE_CHECKING:
     import pyarrow
 
 
-class OtherVersion(RuntimeError):
+class OtherVersion(ValueError):
     """A worker has another version than the driver; the text names the worker."""
 
 
@@ -48,34 +48,36 @@ def work(task: Task) -> Outcome:
     outcome = Outcome(task.name)
     found: dict[str, list[pyarrow.Table]] = {}
     for configuration, seeds in task.parts:
-        for result in results(configuration, seeds, task.version, outcome):
-            outcome.runs += len(result.runs)
-            for table, part in rows(configuration, result, task.tables, task.version).items():
+        for tables in results(configuration, seeds, task, outcome):
+            for table, part in tables.items():
                 found.setdefault(table, []).append(part)
+    outcome.runs = sum(part.num_rows for part in found.get(RUNS, []))
     outcome.tables = {table: joined(parts) for table, parts in found.items()}
     outcome.took_s = time.perf_counter() - began
     return outcome
 
 
 def results(
-    of: Configuration, seeds: Sequence[int], made_by: str, outcome: Outcome
-) -> Iterator[Result]:
-    """The results of all seeds together, or, where one of them fails, of each that does not."""
+    of: Configuration, seeds: Sequence[int], task: Task, outcome: Outcome
+) -> Iterator[dict[str, pyarrow.Table]]:
+    """The rows of all seeds together, or, where one of them fails, of each that does not."""
     groups: list[Sequence[int]] = [seeds]
     while groups:
         group = groups.pop()
         try:
-            yield run(
+            of.check()
+            result = run(
                 of.scenario,
                 group,
                 controller=of.controller or None,
-                overrides=of.all_overrides,
+                overrides=of.overrides,
                 threads=1,
             )
+            yield rows(of, result, task.tables, task.version)
         except Exception as error:  # whatever a user's controller raises is a result too
             if len(group) > 1:
                 groups.extend([seed] for seed in reversed(group))
             else:
                 reason = f"{type(error).__name__}: {error}"
                 where = "".join(traceback.format_tb(error.__traceback__)[-1:])
-                outcome.failures.append(Failure(of.key, group[0], made_by, reason, where))
+                outcome.failures.append(Failure(of.key, group[0], task.version, reason, where))
