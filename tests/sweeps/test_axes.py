@@ -253,3 +253,34 @@ def test_a_file_has_designs_derived_values_and_conditions(tmp_path: Path) -> Non
 def test_a_width_is_a_metric_and_a_part(text: str) -> None:
     with pytest.raises(ValueError, match="write a metric and a width"):
         Until.read(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("max + a", "has 'max', which is no axis"),
+        ("a ** 0.5 * 0 - 1e308 * 1e308", "a finite number belongs there"),
+        ("(0 - 1 - a) ** 0.5", "a finite number belongs there"),
+    ],
+)
+def test_a_value_is_a_finite_number(text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        Expression.read(text, ["a"], unit=False).written({"a": "40s"})
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("derive = 3", "stands where a table of keys belongs"),
+        ("together = 3", "stands where a table of keys belongs"),
+        ('together = ["a"]', "stands where a table of keys belongs"),
+        ("sample = 3", "has no range to draw from"),
+        ("derive = { a = 3 }", "give an expression as a text"),
+        ('until = "throughput_bps ±2%"\nmost_seeds = 3.5', "3.5 seeds at most"),
+    ],
+)
+def test_a_field_of_another_kind_is_named(tmp_path: Path, more: str, said: str) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(f'scenario = "khalili/scenario-c"\n{more}\n')
+    with pytest.raises(ValueError, match=said):
+        read(file)

@@ -73,8 +73,10 @@ def sweep_of(asked: SweepOptions) -> Sweep:
     derived = dict(base.derived)
     for text in asked.derive:
         key, _, formula = (part.strip() for part in text.partition("="))
-        if not key or not formula:
-            raise ValueError(f"--derive is {text!r}; write KEY=EXPRESSION UNIT")
+        if not key or not formula or key in keys:
+            raise ValueError(
+                f"--derive is {text!r}; write KEY=EXPRESSION UNIT, of a key that is no axis"
+            )
         derived[key] = Expression.read(formula, keys)
     conditions = [Expression.read(text, [*keys, *derived], unit=False) for text in asked.only]
     return Sweep(

@@ -13,20 +13,13 @@ from ..records import meanings
 from ..statistics import Interval, interval
 from .libraries import library
 from .numbers import NUMBER
-from .parts import KEYS
+from .parts import is_axis
 from .store import CLASSES, RUNS, Store
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
     from matplotlib.figure import Figure
-
-GIVEN = (*KEYS, "scenario", "controller")
-"""Columns of every table beside its own and those of axes."""
-
-
-PLAIN_AXES = ("duration", "warmup")
-"""Keys of a scenario without a dot that a sweep may vary."""
 
 
 def numbers(table: pyarrow.Table) -> tuple[pyarrow.Table, dict[str, str]]:
@@ -36,8 +29,7 @@ def numbers(table: pyarrow.Table) -> tuple[pyarrow.Table, dict[str, str]]:
     arrow = library("pyarrow")
     units: dict[str, str] = {}
     for place, name in enumerate(table.column_names):
-        axis = "." in name or name in PLAIN_AXES
-        if not axis or name in GIVEN or not arrow.types.is_string(table.schema.field(name).type):
+        if not is_axis(name) or not arrow.types.is_string(table.schema.field(name).type):
             continue
         column = table.column(name)
         known = {value: NUMBER.match(value) for value in column.unique().to_pylist() if value}

@@ -62,9 +62,9 @@ class Configuration:
         own = FILE.match(self.controller) if "\n" not in self.controller else None
         named = None if own or not self.controller else self.controller
         text = _core.plan(self.text, self.name, overrides=self.overrides, controller=named)
-        plan: dict[str, Any] = json.loads(text)
-        left = {key: value for key, value in plan.items() if key not in PROSE}
-        if plan["media"]:
+        content: dict[str, Any] = json.loads(text)
+        left = {key: value for key, value in content.items() if key not in PROSE}
+        if content["media"]:
             left["written"] = self._media()
         source = Path(own["file"]).read_text(encoding="utf-8") if own else ""
         return digest(json.dumps(left, sort_keys=True), self.controller if own else "", source)

@@ -52,7 +52,7 @@ class Dimension:
             value = self.first * (self.last / self.first) ** part
         else:
             value = self.first + (self.last - self.first) * part
-        return f"{value:.6g}{self.unit}"
+        return f"{value:.9g}{self.unit}"
 
 
 def dimension(text: str) -> Dimension | None:

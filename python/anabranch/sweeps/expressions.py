@@ -99,13 +99,23 @@ class Expression:
 
     def written(self, values: Mapping[str, str]) -> str:
         """The same as `--set` takes it."""
-        number = float(self.value(values))
+        found = self.value(values)
+        try:
+            number = float(found)
+        except (TypeError, OverflowError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise ValueError(f"{self.text!r} is {found}, and a finite number belongs there")
         return f"{number:.12g}{' ' + self.unit if self.unit else ''}"
 
 
 def _check(node: ast.expr, names: dict[str, str], text: str, keys: list[str]) -> None:
     for part in ast.walk(node):
-        if isinstance(part, ast.Name) and part.id not in names and part.id not in FUNCTIONS:
+        called = {id(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)}
+        known_name = isinstance(part, ast.Name) and (
+            part.id in FUNCTIONS if id(part) in called else part.id in names
+        )
+        if isinstance(part, ast.Name) and not known_name:
             raise ValueError(
                 f"{text!r} has {part.id!r}, which is no axis: those are {', '.join(keys)}"
             )

@@ -95,14 +95,17 @@ def _axes(content: dict[str, Any]) -> Iterator[Axis]:
             ranges.append(f"{key}={values}")
         else:
             yield from_values(key, values)
-    yield from axes_of(ranges, content.get("sample"), axis)
+    sample = content.get("sample")
+    yield from axes_of(ranges, str(sample) if sample is not None else None, axis)
     groups = content.get("together", [])
-    for group in [groups] if isinstance(groups, dict) else groups:
+    for group in groups if isinstance(groups, list) else [groups]:
         yield together([from_values(key, values) for key, values in _flat(group)])
 
 
-def _flat(table: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    """Keys with dots, quoted or not."""
+def _flat(table: Any, above: str = "") -> Iterator[tuple[str, Any]]:
+    """Keys with dots, quoted or not. Raises ValueError for what is no table."""
+    if not isinstance(table, dict):
+        raise ValueError(f"{table!r} stands where a table of keys belongs")
     for key, value in table.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{above}{key}.")

@@ -80,14 +80,12 @@ def sweep(
     `vary` has axes by key, lists or texts such as "5..40:8 Mb/s", or texts as `--vary` takes them;
     `sample`, such as "sobol:64", draws from ranges without a count. `derive` has values that follow
     from axes, `only` conditions on points. With `until`, such as "throughput_bps ±2%", replications
-    go on, up to `most_seeds`. `store` is a folder, without it that of the scenario's name. `on` and `workers` say where
-    runs are made. Raises ValueError for what is wrong, ScenarioError, StoreError, OSError,
-    ImportError for what is not installed.
+    go on, up to `most_seeds`. `store` is a folder, without it that of the scenario's name. `on` and
+    `workers` say where runs are made. Raises ValueError for what is wrong, ScenarioError,
+    StoreError, OSError, ImportError for what is not installed.
 
-    >>> swept = sweep(
-    ...     "khalili/scenario-c", {"flow.multipath.count": [5, 10]}, controllers=["lia", "olia"],
-    ...     seeds=2, overrides=["duration=8 s", "warmup=2 s"], store="doc.sweep",
-    ... )
+    >>> counts = {"flow.multipath.count": [5, 10]}
+    >>> swept = sweep("khalili/scenario-c", counts, controllers=["lia", "olia"], seeds=2)
     >>> len(swept.frame("runs"))
     8
     """

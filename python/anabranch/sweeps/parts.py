@@ -21,6 +21,10 @@ KEYS = ("configuration", "seed", "version")
 """What tells runs apart."""
 
 
+PLAIN_KEYS = ("duration", "warmup", "sample")
+"""Keys of a scenario without a dot that a sweep may vary."""
+
+
 class StoreError(ValueError):
     """A store is not one, or something in it is broken; the text names the file."""
 
@@ -53,9 +57,23 @@ def read_part(file: Path, columns: list[str] | None) -> Any:
 
 
 def joined(tables: Sequence[pyarrow.Table]) -> pyarrow.Table:
-    """Rows of tables one after the other; columns that one does not have are null there."""
+    """Rows of tables one after the other; columns that one does not have are null there. Columns
+    have one order: what tells runs apart, axes by name, then the table's own.
+    """
     arrow = library("pyarrow")
-    return arrow.concat_tables(tables, promote_options="permissive").combine_chunks()
+    try:
+        whole = arrow.concat_tables(tables, promote_options="default").combine_chunks()
+    except arrow.ArrowException as error:
+        raise StoreError(f"parts do not fit together, so one of them is broken: {error}") from None
+    given = [name for name in (*KEYS, "scenario", "controller") if name in whole.column_names]
+    axes = sorted(name for name in whole.column_names if is_axis(name))
+    rest = [name for name in whole.column_names if name not in (*given, *axes)]
+    return whole.select([*given, *axes, *rest])
+
+
+def is_axis(name: str) -> bool:
+    """Whether a column has the values of an axis: a key of a scenario."""
+    return "." in name or name in PLAIN_KEYS
 
 
 def once(tables: Sequence[pyarrow.Table]) -> pyarrow.Table:

@@ -10,6 +10,7 @@ import numpy as np
 from .. import _core
 from ..frames import TABLES, columns_of
 from ..offers import lookup
+from ..records import Flags, Indices, Numbers, Table, Words, hints
 from ..result import Result
 from .configuration import Configuration
 from .libraries import library
@@ -36,7 +37,7 @@ def rows(
     of: Configuration, result: Result, tables: Sequence[str], made_by: str
 ) -> dict[str, pyarrow.Table]:
     """The rows of the runs of a configuration, by table."""
-    found: dict[str, list[dict[str, Any]]] = {table: [] for table in (RUNS, *tables)}
+    found: dict[str, list[pyarrow.Table]] = {table: [] for table in (RUNS, *tables)}
     for run in result.runs:
         about = _about(of, run.seed, made_by)
         counts = {
@@ -46,14 +47,13 @@ def rows(
             "packet_hops": run.packet_hops,
             "simulated_s": run.simulated_s,
         }
-        found[RUNS].append({name: [value] for name, value in {**about, **counts}.items()})
+        found[RUNS].append(_arrow(about, {name: [value] for name, value in counts.items()}))
         for table in tables:
             own = columns_of(of.plan, run, table)
             if "controller" in own:  # of each class; the sweep's own is under that name
                 own["class_controller"] = own.pop("controller")
-            many = len(next(iter(own.values())))
-            found[table].append({name: [value] * many for name, value in about.items()} | own)
-    return {table: _arrow(parts) for table, parts in found.items()}
+            found[table].append(_arrow(about, own, TABLES[table]))
+    return {table: joined(parts) for table, parts in found.items()}
 
 
 def _about(of: Configuration, seed: int, made_by: str) -> dict[str, Any]:
@@ -67,18 +67,38 @@ def _about(of: Configuration, seed: int, made_by: str) -> dict[str, Any]:
     }
 
 
-def _arrow(parts: Sequence[dict[str, Any]]) -> pyarrow.Table:
-    """A table of columns that come in pieces; numbers keep their widths."""
+def _arrow(
+    about: dict[str, Any], own: dict[str, Any], table: type[Table] | None = None
+) -> pyarrow.Table:
+    """The rows of a run: what is about it, and its own columns with the types of the table."""
     arrow = library("pyarrow")
-    return joined([arrow.table({k: _column(k, v) for k, v in part.items()}) for part in parts])
+    many = len(next(iter(own.values())))
+    columns = {
+        name: arrow.array([value] * many, arrow.uint64() if name == "seed" else arrow.string())
+        for name, value in about.items()
+    }
+    kinds = _kinds(table) if table else COUNTS
+    for name, values in own.items():
+        kind = kinds.get(name, "int64" if name in WHOLE else "string")
+        plain = values.tolist() if isinstance(values, np.ndarray) else list(values)
+        columns[name] = arrow.array(plain, getattr(arrow, kind)())
+    return arrow.table(columns)
 
 
-def _column(name: str, values: Any) -> Any:
-    arrow = library("pyarrow")
-    if name == "seed":
-        return arrow.array(values, type=arrow.uint64())
-    if isinstance(values, np.ndarray):
-        return arrow.array(values)
-    if any(isinstance(value, str) for value in values):
-        return arrow.array(values, type=arrow.string())
-    return arrow.array(values)
+WHOLE = ("user", "path", "users")
+"""Columns of whole numbers that say what rows belong to."""
+
+COUNTS = {"events": "int64", "packet_hops": "int64", "simulated_s": "float64"}
+"""Columns of runs that are no texts."""
+
+KINDS = {Numbers: "float64", Indices: "int64", Flags: "bool_", Words: "string"}
+"""The types of columns, whatever is in them: parts of one store fit together."""
+
+
+def _kinds(table: type[Table]) -> dict[str, str]:
+    """The types of a table's columns, by their names in JSON."""
+    owners = ("flow", "way")  # numbers of rows, in whose place names stand
+    found = {name: KINDS[hint] for name, hint in hints(table).items() if hint in KINDS}
+    if table is TABLES[CLASSES]:
+        found |= {name: "float64" for name in hints(TABLES["flows"]) if name.endswith("_bps")}
+    return {name.rstrip("_"): kind for name, kind in found.items() if name not in owners}
