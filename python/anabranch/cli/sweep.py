@@ -72,7 +72,7 @@ def run(
         list[str] | None,
         typer.Option(
             "--derive",
-            help='A value that follows from those of axes, such as "link.ap1.rate=flow.multipath.count * 1 Mb/s". '
+            help='A value that follows from those of axes, such as "link.a.rate=flow.b.count * 1 Mb/s". '
             "Repeatable.",
         ),
     ] = None,
