@@ -352,7 +352,8 @@ STRING = re.compile(r'"(?:\\.|[^"\\])*"')
 
 def width_violations(root: Path) -> Iterator[str]:
     folders = ("bpf", "crates", "fuzz", "python", "tests", "tools", "benches", "docs")
-    sources = [source for folder in folders for source in sorted((root / folder).rglob("*"))]
+    found = (source for folder in folders for source in sorted((root / folder).rglob("*")))
+    sources = [source for source in found if "target" not in source.relative_to(root).parts]
     sources = [source for source in sources if source.suffix in {".rs", ".c", ".h", ".py"}]
     sources += [root / script for script in SCRIPTS if (root / script).exists()]
     for source in sources:
