@@ -23,6 +23,13 @@ QUICK = [
 ]
 
 
+EIGHT = [
+    *("khalili/scenario-c", "--vary", "link.ap1.rate=1 Mb/s,2 Mb/s", "--controllers", "lia,olia"),
+    *("--seeds", "2", "--store", "c.sweep", *QUICK),
+]
+"""A sweep of eight runs."""
+
+
 def anabranch(*words: str | Path, at: Path | None = None) -> subprocess.CompletedProcess[str]:
     command = [*PROGRAM, "sweep", *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=at)
@@ -33,14 +40,7 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a store."""
     folder = tmp_path_factory.mktemp("sweep")
     done = anabranch(
-        *(
-            "khalili/scenario-c",
-            "--vary",
-            "link.ap1.rate=1 Mb/s,2 Mb/s",
-            "--controllers",
-            "lia,olia",
-        ),
-        *("--seeds", "2", "--store", "c.sweep", *QUICK),
+        *EIGHT,
         at=folder,
     )
     assert done.returncode == 0, done.stderr
@@ -50,14 +50,7 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_same_command_finds_nothing_to_do(there: Path) -> None:
     done = anabranch(
-        *(
-            "khalili/scenario-c",
-            "--vary",
-            "link.ap1.rate=1 Mb/s,2 Mb/s",
-            "--controllers",
-            "lia,olia",
-        ),
-        *("--seeds", "2", "--store", "c.sweep", *QUICK),
+        *EIGHT,
         at=there,
     )
     assert (done.returncode, done.stderr) == (0, "")
