@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The settings of a controller, and what it counts. */
+/* The settings of a controller, and its counters. */
 #ifndef AB_COUNTERS_H
 #define AB_COUNTERS_H
 
@@ -12,7 +12,7 @@
 /* Set before loading. */
 const volatile struct ab_settings ab_settings = {};
 
-/* One for each processor, so that no two write to one line of memory. */
+/* One for each processor, so that processors do not share a cache line. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -20,7 +20,7 @@ struct {
 	__type(value, struct ab_counters);
 } ab_counts SEC(".maps");
 
-/* Atomic, for a softirq may come in between. */
+/* Atomic, because a softirq may interrupt it. */
 #define ab_count(name, n)                                                \
 	do {                                                             \
 		u32 only = 0;                                            \

@@ -29,7 +29,7 @@ static __attribute__((noinline)) u32 ab_event(struct tcp_sock *tp, struct ab_pat
 		s64 after = ab_backoff(&v);
 		ssthresh = after > (s64)floor ? (u32)after : floor;
 	}
-	p->credit = 0; /* as snd_cwnd_cnt of the kernel's Reno */
+	p->credit = 0; /* like snd_cwnd_cnt of the kernel's Reno */
 	p->reduced = 0;
 	p->ssthresh = ssthresh;
 	p->losses++;

@@ -20,7 +20,7 @@ static inline u8 ab_state(struct tcp_sock *tp)
 	return BPF_CORE_READ_BITFIELD_PROBED(&tp->inet_conn, icsk_ca_state);
 }
 
-/* Whether the kernel reduces the rate in this state: the window then follows what is delivered. */
+/* Whether the kernel reduces the rate in this state: the window then follows delivered segments. */
 static inline bool ab_reducing(u8 state)
 {
 	return state == TCP_CA_CWR || state == TCP_CA_RECOVERY;
@@ -44,7 +44,7 @@ static inline void ab_repaired(struct ab_path *p)
 	ab_count(repairs, 1);
 }
 
-/* The threshold, on the way into `state`: where ssthresh() was missed it is worked out now. */
+/* The threshold on entering `state`: if ssthresh() was missed, it is computed now. */
 static inline void ab_guard_threshold(struct tcp_sock *tp, struct ab_path *p, u8 state)
 {
 	u32 ssthresh = tp->snd_ssthresh;
@@ -67,8 +67,8 @@ static inline void ab_guard_threshold(struct tcp_sock *tp, struct ab_path *p, u8
 	}
 }
 
-/* The window: between callbacks it only falls, for every rise is a callback's; but a timeout may
- * leave one segment more than is in flight. */
+/* The window: between callbacks it only falls, because only callbacks raise it; but a timeout
+ * may leave one segment more than is in flight. */
 static inline void ab_guard_window(struct tcp_sock *tp, struct ab_path *p)
 {
 	if (!p->running || tp->snd_cwnd <= p->cwnd + 1)
@@ -87,15 +87,15 @@ static inline void ab_end_reduction(struct tcp_sock *tp, struct ab_path *p, u8 s
 		tp->snd_cwnd = ab_max(tp->snd_ssthresh, 1);
 }
 
-/* Segments in flight, as tcp_packets_in_flight. */
+/* Segments in flight, like tcp_packets_in_flight. */
 static inline s32 ab_pipe(struct tcp_sock *tp)
 {
 	return tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
 }
 
-/* Recovery begins with one segment more than is in flight. After an ACK cong_control goes on from
- * there at once; after RACK's timer, which may find rate reduction or a timeout's recovery under
- * way, the kernel asks nobody (tcp_rack_reo_timeout). */
+/* Recovery begins with one segment more than is in flight. After an ACK cong_control goes on
+ * from there at once. After RACK's timer, which may find rate reduction or a timeout's recovery
+ * under way, the kernel makes no callback (tcp_rack_reo_timeout). */
 static inline void ab_begin_recovery(struct tcp_sock *tp, struct ab_path *p, u8 state)
 {
 	s32 pipe = ab_pipe(tp);
@@ -104,7 +104,7 @@ static inline void ab_begin_recovery(struct tcp_sock *tp, struct ab_path *p, u8 
 		tp->snd_cwnd = pipe > 0 ? pipe + 1 : 1;
 }
 
-/* Brings the mirror to `state`, after what the kernel has done since the last callback. */
+/* Updates the mirror to `state`, after the kernel's changes since the last callback. */
 static __attribute__((noinline)) void ab_follow(struct tcp_sock *tp, struct ab_path *p, u8 state)
 {
 	ab_guard_threshold(tp, p, state);
@@ -117,7 +117,7 @@ static __attribute__((noinline)) void ab_follow(struct tcp_sock *tp, struct ab_p
 	p->cwnd = tp->snd_cwnd;
 }
 
-/* What every callback begins with. */
+/* The beginning of every callback. */
 static inline struct ab_path *ab_enter(struct tcp_sock *tp)
 {
 	struct ab_path *p = ab_path(tp);

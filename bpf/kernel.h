@@ -28,7 +28,7 @@ typedef __s64 s64;
 typedef _Bool bool;
 enum { false, true };
 
-/* BPF's constants, as far as they are used here. */
+/* The BPF constants used here. */
 enum { BPF_MAP_TYPE_PERCPU_ARRAY = 6, BPF_MAP_TYPE_RINGBUF = 27 };
 enum { BPF_RB_NO_WAKEUP = 1 };
 
@@ -89,7 +89,7 @@ struct inet_connection_sock {
 };
 
 struct tcp_rack {
-	u32 rtt_us; /* sample of the segment that was delivered last */
+	u32 rtt_us; /* sample of the last delivered segment */
 };
 
 struct tcp_sock {
@@ -137,7 +137,7 @@ struct tcp_congestion_ops {
 	u32 (*ssthresh)(struct sock *sk);
 	void (*set_state)(struct sock *sk, u8 new_state);
 	void (*cwnd_event)(struct sock *sk, u32 event);
-	void (*cwnd_event_tx_start)(struct sock *sk); /* since Linux 7.1, else not registered */
+	void (*cwnd_event_tx_start)(struct sock *sk); /* since Linux 7.1; not registered before */
 	void (*cong_control)(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs);
 	u32 (*undo_cwnd)(struct sock *sk);
 	void (*init)(struct sock *sk);
@@ -152,7 +152,7 @@ enum { TCP_CA_OPEN, TCP_CA_DISORDER, TCP_CA_CWR, TCP_CA_RECOVERY, TCP_CA_LOSS };
 
 enum { CA_EVENT_TX_START };
 
-/* What an ACK was, in tcp_ack(). */
+/* Flags of an ACK in tcp_ack(). */
 #define FLAG_DATA_ACKED 0x04
 #define FLAG_SYN_ACKED 0x10
 #define FLAG_DATA_SACKED 0x20
@@ -161,7 +161,7 @@ enum { CA_EVENT_TX_START };
 
 #define TCP_INFINITE_SSTHRESH 0x7fffffff
 #define TCP_INIT_CWND 10
-#define TCP_CONG_NON_RESTRICTED 1 /* also in network namespaces of their own */
+#define TCP_CONG_NON_RESTRICTED 1 /* also in separate network namespaces */
 
 static inline u32 ab_max(u32 a, u32 b)
 {

@@ -27,7 +27,7 @@ static inline void ab_begin_notes(struct ab_path *p)
 	ab_keep_notes(p, &n);
 }
 
-/* What an event makes of the notes of a path; one without `rs` is a congestion event. */
+/* Updates the notes of a path for an event; without `rs` it is a congestion event. */
 static __attribute__((noinline)) void ab_news(struct tcp_sock *tp, struct ab_path *p, u32 acked,
 					      const struct rate_sample *rs)
 {

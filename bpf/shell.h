@@ -54,7 +54,7 @@ static inline void ab_keep(struct tcp_sock *tp, struct ab_views *v, struct ab_wi
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 }
 
-/* Plants a fault before a step, or in what a step left. */
+/* Plants a fault before a step, or in its result. */
 static inline void ab_plant(struct ab_views *v, struct ab_path *p, struct ab_window *left)
 {
 	u32 srtt = v->path[0].srtt;
@@ -106,8 +106,8 @@ static inline bool ab_may_grow(struct tcp_sock *tp, int flag)
 	return flag & (tp->reordering > (u32)most ? FLAG_FORWARD_PROGRESS : FLAG_DATA_ACKED);
 }
 
-/* Slow start up to the threshold, then avoidance for what is left of the acknowledged segments. Not
- * inlined, as ab_event is not: their views do not fit BPF's stack together. */
+/* Slow start up to the threshold, then avoidance for the rest of the acknowledged segments. Not
+ * inlined, like ab_event: their views do not fit BPF's stack together. */
 static __attribute__((noinline)) void ab_raise(struct tcp_sock *tp, struct ab_path *p, u32 acked)
 {
 	struct ab_views v = {};
@@ -197,9 +197,9 @@ static inline void ab_control(struct tcp_sock *tp, int flag, const struct rate_s
 	since = p->running ? ab_min(since, AB_PLAUSIBLE) : acked;
 	p->delivered = tp->delivered;
 	p->running = 1;
-	if (since) /* not for an ACK of nothing new */
+	if (since) /* not for an ACK without new data */
 		ab_news(tp, p, since, rs);
-	p->since_loss = ab_max(p->since_loss, p->since_loss + since); /* does not wrap */
+	p->since_loss = ab_max(p->since_loss, p->since_loss + since); /* saturates */
 	if (ab_reducing(p->state))
 		ab_reduce(tp, p, flag, rs->losses, since);
 	else if (ab_may_grow(tp, flag))
@@ -217,7 +217,7 @@ static inline u32 ab_ssthresh(struct tcp_sock *tp)
 	return ssthresh;
 }
 
-/* Comes just before the state changes to `state`. */
+/* Called just before the state changes to `state`. */
 static inline void ab_set_state(struct tcp_sock *tp, u8 state)
 {
 	struct ab_path *p = ab_path(tp);
@@ -233,12 +233,12 @@ static inline u32 ab_undo_cwnd(struct tcp_sock *tp)
 	struct ab_path *p = ab_enter(tp);
 
 	p->cwnd = tcp_reno_undo_cwnd((struct sock *)tp);
-	p->ssthresh = 0; /* the kernel puts the one before back in place */
+	p->ssthresh = 0; /* the kernel restores the previous one */
 	return p->cwnd;
 }
 
-/* After an idle time the window decays (tcp_cwnd_restart, RFC 2861), where the kernel is set to
- * that. */
+/* After an idle time the window decays (tcp_cwnd_restart, RFC 2861), if the kernel is configured
+ * to do so. */
 static inline void ab_idle(struct tcp_sock *tp)
 {
 	u32 rto = tp->inet_conn.icsk_rto, cwnd = tp->snd_cwnd, floor = ab_min(cwnd, TCP_INIT_CWND);
@@ -247,7 +247,7 @@ static inline void ab_idle(struct tcp_sock *tp)
 	if (!tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net->ipv4
 		     .sysctl_tcp_slow_start_after_idle || ab_settings.fault == AB_IDLE_IGNORED)
 		return;
-	/* with segments out, this is a retransmission */
+	/* with outstanding segments, this is a retransmission */
 	if (tp->packets_out || !rto || idle <= (s32)rto)
 		return;
 	tp->snd_ssthresh = ab_max(tp->snd_ssthresh, (cwnd >> 1) + (cwnd >> 2));
@@ -258,13 +258,13 @@ static inline void ab_idle(struct tcp_sock *tp)
 	tp->snd_cwnd = ab_max(cwnd, floor);
 }
 
-/* A step again, from what it saw; for tests, by the kernel's own run of a program. */
+/* Replays a step from its views; for tests, by the kernel's test run of a program. */
 static inline int ab_replayed(struct ab_step *step)
 {
 	struct ab_window w = { .credit = step->before_credit, .cwnd = step->before_cwnd };
 	struct ab_views v;
 
-	/* an assignment takes a second copy's room on the stack */
+	/* an assignment would need stack for a second copy */
 	if (bpf_probe_read_kernel(&v, sizeof(v), &step->views))
 		return 1;
 	step->growth = ab_growth(&v);

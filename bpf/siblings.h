@@ -20,7 +20,7 @@
 
 #include "include/intf.h"
 
-/* A finite threshold above this is garbage that a missed callback left. */
+/* A finite threshold above this is garbage left by a missed callback. */
 #define AB_PLAUSIBLE (1U << 24)
 
 /* "bana", the arm of a river that comes back; another number for each layout of `struct ab_path`. */
@@ -41,7 +41,7 @@ static inline struct ab_path *ab_path(struct tcp_sock *tp)
 	return (struct ab_path *)tp->inet_conn.icsk_ca_priv;
 }
 
-/* The MPTCP socket that a subflow belongs to; zero for a plain TCP socket. */
+/* The MPTCP socket of a subflow; zero for a plain TCP socket. */
 static inline u64 ab_connection(struct tcp_sock *tp)
 {
 	if (!tp->is_mptcp || !tp->inet_conn.icsk_ulp_data)
@@ -49,17 +49,18 @@ static inline u64 ab_connection(struct tcp_sock *tp)
 	return (u64)ab_cast(mptcp_subflow_context, tp->inet_conn.icsk_ulp_data)->conn;
 }
 
-/* Where a walk over the subflows of a connection has come to. */
+/* The state of a walk over the subflows of a connection. */
 struct ab_walk {
 	u64 connection;
-	u64 socket; /* whose walk it is */
+	u64 socket; /* the socket that walks */
 	u64 node; /* the next one in the list; zero at the end */
-	u32 paths; /* usable ones so far */
+	u32 paths; /* usable subflows so far */
 	u32 me; /* the place of `socket`, or AB_PATHS */
 };
 
-/* Fills `view` with what the subflow at `w->node` publishes, if it takes part, as the one in
- * `place`. Global functions are verified by themselves: the verifier need not follow the walk. */
+/* Fills `view` with the published state of the subflow at `w->node`, if it takes part, as the
+ * one in `place`. Global functions are verified separately: the verifier need not follow the
+ * walk. */
 __attribute__((noinline, weak)) int ab_visit(struct ab_walk *w, struct ab_view *view, u32 place)
 {
 	struct mptcp_subflow_context *context;
@@ -101,9 +102,10 @@ __attribute__((noinline, weak)) int ab_visit(struct ab_walk *w, struct ab_view *
 	return 0;
 }
 
-/* Fills `v` with the usable paths of the connection and says how many there are: 1 for plain TCP,
- * for a connection that fell back to it, for one without usable siblings, and while the own path is
- * not among them, as one for backup is not; 0 for a connection of more than AB_PATHS subflows. */
+/* Fills `v` with the usable paths of the connection and returns their number. It is 1 for plain
+ * TCP, for a connection that fell back to it, for one without usable siblings, and while the own
+ * path is not among them, for example as a backup. It is 0 for a connection of more than
+ * AB_PATHS subflows. */
 static inline u32 ab_gather(struct tcp_sock *tp, struct ab_views *v)
 {
 	struct ab_path *own = ab_path(tp);

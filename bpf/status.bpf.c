@@ -47,7 +47,7 @@ static inline void ab_addresses(struct ab_subflow *row, struct sock_common *sk)
 	}
 }
 
-/* Whether the path manager keeps a subflow in reserve. */
+/* Whether the path manager keeps a subflow as a backup. */
 static inline bool ab_backup(struct tcp_sock *tp)
 {
 	struct mptcp_subflow_context *context;

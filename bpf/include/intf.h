@@ -21,12 +21,12 @@
 #define AB_FIELD(type, field, offset) \
 	_Static_assert(__builtin_offsetof(struct type, field) == (offset), #type "." #field)
 
-/* Notes of its own that a law keeps of each path; its header may define it first. */
+/* Number of a law's own notes of each path; its header may define it first. */
 #ifndef AB_NOTES
 #define AB_NOTES 0
 #endif
 
-#define AB_MOST_NOTES 4 /* what icsk_ca_priv has room for */
+#define AB_MOST_NOTES 4 /* the room in icsk_ca_priv */
 _Static_assert(AB_NOTES <= AB_MOST_NOTES, "AB_NOTES");
 
 /* Most subflows of a connection that is coupled; a power of two, as masks bound places by it. The
@@ -39,7 +39,7 @@ _Static_assert(AB_NOTES <= AB_MOST_NOTES, "AB_NOTES");
 #define AB_PATHS 4
 #endif
 
-/* What a law sees of one subflow. Zero `srtt` marks a place without a usable subflow. */
+/* A law's view of one subflow. Zero `srtt` marks a place without a usable subflow. */
 struct ab_view {
 	ab_u32 cwnd; /* segments; in recovery the window that recovery will end with */
 	ab_u32 srtt; /* us */
@@ -56,10 +56,10 @@ AB_FIELD(ab_view, srtt, 4);
 AB_FIELD(ab_view, since_loss, 8);
 AB_FIELD(ab_view, between_losses, 12);
 
-/* What a law sees of a connection. */
+/* A law's view of a connection. */
 struct ab_views {
-	ab_u32 paths; /* usable ones */
-	ab_u32 me; /* the subflow that asks, below AB_PATHS */
+	ab_u32 paths; /* number of usable subflows */
+	ab_u32 me; /* the subflow being evaluated, below AB_PATHS */
 	struct ab_view path[AB_PATHS];
 };
 
@@ -68,9 +68,9 @@ AB_FIELD(ab_views, paths, 0);
 AB_FIELD(ab_views, me, 4);
 AB_FIELD(ab_views, path, 8);
 
-/* A window in whole segments that a law moves by fractions. */
+/* A window in whole segments with a fraction moved by a law. */
 struct ab_window {
-	ab_s64 credit; /* what the window has gained beyond `cwnd`, in 2^-32 segments */
+	ab_s64 credit; /* gain of the window beyond `cwnd`, in 2^-32 segments */
 	ab_u32 cwnd; /* segments, at least 1 */
 };
 
@@ -78,18 +78,18 @@ AB_SIZE(ab_window, 16);
 AB_FIELD(ab_window, credit, 0);
 AB_FIELD(ab_window, cwnd, 8);
 
-/* One step of a window under the law: what it saw and what it said. Recorded by an attached
+/* One step of a window under the law: its views and its answer. Recorded by an attached
  * controller, and replayed by `ab_replay`, by the same C built natively and by the readable law. */
 struct ab_step {
 	ab_u32 acked; /* segments acknowledged */
 	ab_u32 before_cwnd, after_cwnd; /* segments */
 	ab_u32 srtt; /* of the socket itself, us */
 	ab_u32 socket; /* a hash of its ports and its own address */
-	ab_u32 breaks; /* changes when something beside the law may have moved its window */
+	ab_u32 breaks; /* changes when a cause other than the law may have moved the window */
 	ab_s64 before_credit, after_credit; /* 2^-32 segments */
 	ab_s64 growth; /* for each acknowledged segment, in 2^-32 segments */
 	ab_s64 backoff; /* segments, not floored; only a replay sets it, a record has zero */
-	struct ab_views views; /* at the end, as its size depends on the law */
+	struct ab_views views; /* last, because its size depends on the law */
 };
 
 AB_SIZE(ab_step, 64 + (16 + 8 * AB_NOTES) * AB_PATHS);
@@ -122,10 +122,10 @@ AB_FIELD(ab_settings, fault, 12);
 /* Faults that can be planted; Rust and Python take their names from here. */
 enum ab_fault {
 	AB_SOUND = 0,
-	AB_REMAINDER_DROPPED = 1, /* the fraction that a step leaves beside whole segments */
-	AB_TRIPS_SWAPPED = 2, /* the round-trip times of two paths */
+	AB_REMAINDER_DROPPED = 1, /* drops the fraction of a step beyond whole segments */
+	AB_TRIPS_SWAPPED = 2, /* swaps the round-trip times of two paths */
 	AB_CREDIT_RESET = 3,
-	AB_IDLE_IGNORED = 4, /* no decay of a window in idle time */
+	AB_IDLE_IGNORED = 4, /* omits the decay of a window in idle time */
 };
 
 /* Counts of a controller over all sockets since it was loaded. */
@@ -135,10 +135,10 @@ struct ab_counters {
 	ab_u64 losses; /* congestion events */
 	ab_u64 missed; /* ACKs that passed without a callback */
 	ab_u64 mismatches; /* congestion states that changed without a callback */
-	ab_u64 repairs; /* windows and thresholds set right after a missed callback */
+	ab_u64 repairs; /* windows and thresholds corrected after a missed callback */
 	ab_u64 skipped; /* callbacks ignored on purpose */
 	ab_u64 crowded; /* ACKs of connections with more paths than AB_PATHS: plain Reno */
-	ab_u64 unrecorded; /* steps for which the buffer of records had no room */
+	ab_u64 unrecorded; /* steps that did not fit the buffer of records */
 };
 
 AB_SIZE(ab_counters, 72);
@@ -152,26 +152,26 @@ AB_FIELD(ab_counters, skipped, 48);
 AB_FIELD(ab_counters, crowded, 56);
 AB_FIELD(ab_counters, unrecorded, 64);
 
-/* What a subflow keeps and publishes; lies in icsk_ca_priv, 104 bytes at most. */
+/* A subflow's own and published state, in icsk_ca_priv: 104 bytes at most. */
 struct ab_path {
 	ab_u64 connection; /* address of the MPTCP socket; zero for plain TCP */
-	ab_s64 credit; /* of the window, in 2^-32 segments */
-	ab_s64 growth; /* the last one of the law, in 2^-32 segments; zero while not coupled */
-	ab_u32 magic; /* AB_MAGIC once the controller has begun on the socket */
+	ab_s64 credit; /* fraction of the window, in 2^-32 segments */
+	ab_s64 growth; /* the law's last growth, in 2^-32 segments; zero while not coupled */
+	ab_u32 magic; /* AB_MAGIC once the controller has started on the socket */
 	ab_u32 since_loss; /* segments acknowledged since the last loss */
 	ab_u32 between_losses; /* segments acknowledged between the last two losses */
 	ab_u32 cwnd; /* the window after the last callback */
-	ab_u32 ssthresh; /* what the last congestion event set; zero: take the kernel's */
+	ab_u32 ssthresh; /* set by the last congestion event; zero: take the kernel's */
 	ab_u32 delivered; /* tp->delivered after the last ACK */
 	ab_u32 reduced; /* segments delivered since rate reduction began */
 	ab_u32 losses; /* congestion events */
 	ab_u32 missed; /* ACKs that passed without a callback */
-	ab_u32 repairs; /* windows or thresholds set right after a missed callback */
+	ab_u32 repairs; /* windows or thresholds corrected after a missed callback */
 	ab_u8 state; /* congestion state after the last callback */
-	ab_u8 pending; /* ssthresh() has answered, and its state is still to come */
+	ab_u8 pending; /* ssthresh() was called, and set_state() will follow */
 	ab_u8 paths; /* usable paths at the last ACK; 1 while plain Reno */
-	ab_u8 running; /* whether an ACK has come */
-	ab_u32 breaks; /* counts on when something beside the law may move the window */
+	ab_u8 running; /* whether an ACK has arrived */
+	ab_u32 breaks; /* incremented when a cause other than the law may move the window */
 #if AB_NOTES
 	ab_u64 note[AB_NOTES]; /* ab_signed */
 #endif
@@ -198,32 +198,33 @@ AB_FIELD(ab_path, running, 67);
 AB_FIELD(ab_path, breaks, 68);
 
 #if AB_NOTES
-/* The notes of a path on their way through the functions of a law. */
+/* The notes of a path as an argument of a law's functions. */
 struct ab_notes {
 	ab_u64 note[AB_NOTES]; /* ab_signed */
 };
 
-/* What changes notes: an ACK, or a congestion event, which leaves the first three zero. */
+/* The event that updates notes: an ACK, or a congestion event, which leaves the first three
+ * zero. */
 struct ab_news {
-	ab_u32 acked; /* segments that it acknowledges */
+	ab_u32 acked; /* segments acknowledged */
 	ab_u32 rtt; /* the newest sample of the round-trip time, us; zero while there is none */
 	ab_u32 srtt; /* us */
-	ab_u32 since_loss; /* as in ab_path, before it */
+	ab_u32 since_loss; /* as in ab_path, before the event */
 	ab_u32 between_losses;
 };
 #endif
 
-/* One socket under a controller, as the iterator of status.bpf.c writes it. */
+/* One socket under a controller, as written by the iterator of status.bpf.c. */
 struct ab_subflow {
-	ab_u8 controller[16]; /* its name in the kernel, filled up with zeros */
+	ab_u8 controller[16]; /* its name in the kernel, padded with zeros */
 	ab_u8 local[16], remote[16]; /* addresses; IPv4 in the first four bytes */
 	ab_u16 local_port, remote_port;
 	ab_u8 flags; /* enum ab_flag */
-	ab_u8 state; /* of TCP, as in TCP_ESTABLISHED */
+	ab_u8 state; /* TCP state, as in TCP_ESTABLISHED */
 	ab_u8 ca_state; /* congestion state of the socket, as in TCP_CA_OPEN */
 	ab_u8 unused;
 	ab_u32 cwnd, ssthresh, srtt_us, delivered; /* of the socket */
-	struct ab_path path; /* zero if the controller has not begun on it */
+	struct ab_path path; /* zero if the controller has not started on it */
 };
 
 AB_SIZE(ab_subflow, 144 + 8 * AB_NOTES);
@@ -245,9 +246,9 @@ AB_FIELD(ab_subflow, path, 72);
 /* Bits of ab_subflow.flags. */
 enum ab_flag {
 	AB_IPV6 = 1,
-	AB_BEGUN = 2, /* the controller has begun on the socket */
-	AB_BACKUP = 4, /* the path manager keeps the subflow in reserve */
-	AB_DEPARTED = 8, /* its controller was taken out of the kernel */
+	AB_BEGUN = 2, /* the controller has started on the socket */
+	AB_BACKUP = 4, /* the path manager keeps the subflow as a backup */
+	AB_DEPARTED = 8, /* its controller was removed from the kernel */
 };
 
 #endif

@@ -39,7 +39,8 @@ static inline ab_s64 ab_exponent(ab_number a)
 	return (ab_s64)(a >> 32) - AB_BIAS;
 }
 
-/* A normal mantissa with its exponent; what is too small is zero, what is too large infinite. */
+/* A normal mantissa with its exponent; too small a number becomes zero, too large a one
+ * infinity. */
 static inline ab_number ab_pack(ab_u64 mantissa, ab_s64 exponent)
 {
 	if (exponent < -AB_BIAS)
@@ -54,7 +55,7 @@ static inline ab_number ab_normal(ab_u64 value, ab_s64 e)
 {
 	if (!value)
 		return 0;
-	e += 32; /* of the mantissa that the upper half of `value` will be */
+	e += 32; /* exponent of the mantissa, the upper half of `value` */
 	if (!(value >> 32)) { value <<= 32; e -= 32; }
 	if (!(value >> 48)) { value <<= 16; e -= 16; }
 	if (!(value >> 56)) { value <<= 8; e -= 8; }

@@ -15,7 +15,7 @@ typedef ab_u64 ab_signed;
 
 #define AB_SIGN (1ULL << 63)
 
-/* Microseconds of a second. */
+/* One second in microseconds. */
 #define AB_SECOND AB_CONSTANT(0xf4240000ULL, -12)
 
 static inline ab_number ab_size(ab_signed a)
@@ -35,7 +35,7 @@ AB_FUNCTION ab_number ab_less(ab_number a, ab_number b)
 
 	if (!b || apart > 62 || apart < 0)
 		return a >= b ? a : 0;
-	/* 31 bits more than the mantissa has: what is shifted out is less than truncation takes */
+	/* 31 bits more than the mantissa has: the bits shifted out are less than a truncation */
 	return ab_normal((ab_mantissa(a) << 31) - ((ab_mantissa(b) << 31) >> apart),
 			 ab_exponent(a) - 31);
 }

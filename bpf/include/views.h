@@ -32,7 +32,7 @@
 #include "intf.h"
 #include "number.h"
 
-/* The rate x = w/rtt in segments per us; zero where no usable path is. */
+/* The rate x = w/rtt in segments per us; zero in a place without a usable path. */
 static inline ab_number ab_rate(const struct ab_view *s)
 {
 	return s->srtt ? ab_over(ab_whole(s->cwnd), ab_whole(s->srtt)) : 0;
@@ -46,7 +46,7 @@ AB_FUNCTION ab_number ab_total_rate(const struct ab_views *v)
 	if (!v)
 		return 0;
 	for (int i = 0; i < AB_PATHS; i++)
-		if (v->path[i].srtt) /* most places are empty: no calls for those */
+		if (v->path[i].srtt) /* most places are empty: this saves calls */
 			x = ab_plus(x, ab_rate(&v->path[i]));
 	return x;
 }
@@ -62,7 +62,7 @@ AB_FUNCTION ab_u64 ab_total_window(const struct ab_views *v)
 	return w;
 }
 
-/* The path that asks; the bound is for the verifier. */
+/* The path being evaluated; the bound is for the verifier. */
 static inline const struct ab_view *ab_me(const struct ab_views *v)
 {
 	return &v->path[v->me & (AB_PATHS - 1)];

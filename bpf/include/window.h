@@ -11,8 +11,8 @@
 /* growth for one segment: 2^15 segments, more than a window gains in its life */
 #define AB_MOST (1LL << 47)
 
-/* The window after `acked` segments that add `growth` each: whole segments go from the credit to
- * the window. With `acked` at most 2^14 and |growth| at most AB_MOST nothing overflows. */
+/* The window after `acked` segments that add `growth` each: whole segments move from the credit
+ * to the window. With `acked` at most 2^14 and |growth| at most AB_MOST, no overflow occurs. */
 static inline void ab_grow(struct ab_window *w, ab_s64 growth, ab_u32 acked)
 {
 	ab_s64 segments;

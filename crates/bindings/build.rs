@@ -1,12 +1,12 @@
-//! A digest of what runs are made of: builds of the same sources have the same one.
+//! A digest of the sources of runs: builds of the same sources have the same digest.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// Folders beside `crates` and files that a run depends on.
+/// Folders besides `crates` and files on which a run depends.
 const SOURCES: [&str; 4] = ["crates", "bpf/include", "python/anabranch/laws", "Cargo.lock"];
 
-/// Crates that no simulated run has in it.
+/// Crates that no simulated run uses.
 const OTHERS: [&str; 2] = ["kernel", "emulator"];
 
 fn main() {
@@ -28,7 +28,7 @@ fn main() {
     println!("cargo:rustc-env=AB_RUN_SOURCES={hash:016x}");
 }
 
-/// Collects the sources in a folder, by their places below `root`; none where there is no folder.
+/// Collects the sources in a folder, by their paths below `root`; without a folder, none.
 fn collect(root: &Path, place: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(root.join(place)) else {
         if root.join(place).is_file() {

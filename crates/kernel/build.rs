@@ -1,11 +1,11 @@
-//! Compiles the controllers of `bpf/` with clang; they become part of the library.
+//! Compiles the controllers of `bpf/` with clang and embeds them in the library.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// FNV-1a over what the sources of the controllers say, in the order of their names: without
-/// comments, and without the iterator that only looks.
+/// FNV-1a over the sources of the controllers, in the order of their names: without comments, and
+/// without the read-only iterator.
 fn digest(sources: &Path, laws: &Path) -> u64 {
     let mut files: Vec<PathBuf> = [sources, &sources.join("include"), laws]
         .iter()
@@ -22,7 +22,7 @@ fn digest(sources: &Path, laws: &Path) -> u64 {
     })
 }
 
-/// The words of a source in C, apart by one blank.
+/// The words of a C source, separated by one blank.
 fn words(text: &str) -> String {
     let mut parts = text.split("/*");
     let mut code = parts.next().unwrap_or_default().to_owned();
@@ -33,7 +33,7 @@ fn words(text: &str) -> String {
     code.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The name that a glue file gives to its controller in the kernel; status.bpf.c has none.
+/// The kernel name of the controller in a glue file; status.bpf.c has no controller.
 fn kernel_name(source: &str) -> Option<&str> {
     source.split_once("AB_CONTROLLER(\"")?.1.split_once('"').map(|(name, _)| name)
 }
@@ -53,8 +53,7 @@ fn compile(source: &Path, laws: &Path, object: &Path) {
     }
 }
 
-/// The table of sources that a law is compiled with at run time: what is in `bpf/`, and libbpf's
-/// headers.
+/// The table of sources for compiling a law at run time: the headers in `bpf/`, and libbpf's.
 fn write_sources(sources: &Path, table: &Path) {
     let headers = env::var("DEP_BPF_INCLUDE").expect("libbpf-sys says where BPF's headers are");
     let folders = [

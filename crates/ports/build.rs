@@ -1,5 +1,5 @@
-//! Writes the C of each law that `bpf/` has a controller for, from the text of the law, builds it
-//! natively with names of its own, and hands on the layouts that `intf.h` states.
+//! Writes the C of each law with a controller in `bpf/`, from the text of the law, builds it
+//! natively under separate names, and passes on the layouts stated in `intf.h`.
 
 use formula::TextLaw;
 use std::fmt::Write;
@@ -17,7 +17,7 @@ fn main() {
         println!("cargo:rerun-if-changed={}", source.display());
     }
     let headers = out.join("headers");
-    fs::remove_dir_all(&headers).ok(); // of controllers that are no more
+    fs::remove_dir_all(&headers).ok(); // stale headers of removed controllers
     fs::create_dir_all(&headers).expect("OUT_DIR is writable");
     let laws = laws(&bpf);
     for law in &laws {
@@ -33,7 +33,7 @@ fn main() {
     println!("cargo:headers={}", headers.display());
 }
 
-/// The laws that `bpf/` has a controller for, sorted.
+/// The laws with a controller in `bpf/`, sorted.
 fn laws(bpf: &Path) -> Vec<String> {
     let files = fs::read_dir(bpf).expect("bpf/ is beside crates/").flatten();
     let mut stems: Vec<String> = files
@@ -62,7 +62,7 @@ fn header(text: &Path) -> String {
     }
 }
 
-/// The number that a header defines under this name.
+/// The number defined under this name in a header.
 fn number<'a>(header: &'a str, name: &str) -> Option<&'a str> {
     header.lines().find_map(|line| {
         let mut words = line.split_ascii_whitespace();
@@ -71,7 +71,7 @@ fn number<'a>(header: &'a str, name: &str) -> Option<&'a str> {
     })
 }
 
-/// Compiles the laws, and how a window moves.
+/// Compiles the laws, and the update of a window.
 fn build(laws: &[String], includes: &[&Path], out: &Path) {
     let mut build = cc::Build::new();
     build.includes(includes).include("src");
@@ -98,8 +98,9 @@ fn write_rows(laws: &[String], texts: &Path, out: &Path) {
     fs::write(out.join("laws.rs"), format!("ports! {{\n{rows}}}\n")).expect("OUT_DIR is writable");
 }
 
-/// The macro `layout!`: holds a structure of Rust to AB_SIZE and AB_FIELD of one in C, an enum to
-/// the values of one in C, and has the values of [`PATHS`] in the order of their definitions.
+/// The macro `layout!`: compares a structure of Rust with AB_SIZE and AB_FIELD of one in C,
+/// compares an enum with the values of one in C, and has the values of [`PATHS`] in the order of
+/// their definitions.
 fn layouts(interface: &str) -> String {
     let paths: Vec<&str> = interface.lines().filter_map(|line| number(line, PATHS)).collect();
     let mut arms = structures(interface, paths.first().expect("intf.h defines AB_PATHS"));
@@ -133,8 +134,8 @@ fn structures(interface: &str, paths: &str) -> String {
     arms + "};};\n"
 }
 
-/// The arms of an enumeration, from its name on: one holds the values of an enum in Rust to it,
-/// both ways, the other lists its variants with their names.
+/// The arms of an enumeration, starting at its name: one compares an enum in Rust with its values,
+/// in both directions, the other lists its variants with their names.
 fn enumeration(definition: &str) -> String {
     let (name, rest) = definition.split_once(" {").expect("an enumeration has a body");
     let (body, _) = rest.split_once("\n}").expect("an enumeration ends");

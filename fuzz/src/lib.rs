@@ -1,4 +1,4 @@
-//! What the targets share: transports to be fuzzed, and any choice among a few things.
+//! Parts shared by the targets: transports to fuzz, and arbitrary choices from lists.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use control::{ControllerSpec, Needs, Settings};
@@ -22,7 +22,7 @@ pub fn controller(bytes: &mut Unstructured<'_>) -> Result<ControllerSpec> {
     Ok(bytes.choose(&ControllerSpec::all())?.clone())
 }
 
-/// Windows as a scenario may set them.
+/// Windows that a scenario may set.
 pub fn windows(bytes: &mut Unstructured<'_>) -> Result<Settings> {
     let min_window = 1.0 + f64::from(bytes.int_in_range(0..=3u8)?);
     let finite = bool::arbitrary(bytes)?;
@@ -44,7 +44,7 @@ pub fn windows(bytes: &mut Unstructured<'_>) -> Result<Settings> {
     })
 }
 
-/// Any options of a sender that go together.
+/// Any valid combination of a sender's options.
 fn options(bytes: &mut Unstructured<'_>) -> Result<Options> {
     let sack = bool::arbitrary(bytes)?;
     let rack = sack && bool::arbitrary(bytes)?;
@@ -79,14 +79,14 @@ fn options(bytes: &mut Unstructured<'_>) -> Result<Options> {
     })
 }
 
-/// A sender of any protocol that control drives.
+/// A sender of any protocol with congestion control.
 pub enum AnySender {
     Tcp(tcp::Sender<Controller>),
     Coded(coded::Sender<Controller>),
     Tfrc(tfrc::Sender<Controller>),
 }
 
-/// Does the same with whichever sender it is.
+/// Runs the same code for any sender.
 macro_rules! with {
     ($any:expr, $sender:ident => $what:expr) => {
         match $any {
@@ -101,8 +101,8 @@ impl SendingEndpoint for AnySender {
     type Sent = Segment;
     type Answer = Segment;
 
-    /// What another protocol's receiver answers is ignored. As in the simulator, a usual ACK takes
-    /// the short way.
+    /// An answer of another protocol's receiver is ignored. As in the simulator, a usual ACK takes
+    /// the fast path.
     fn on_answer(&mut self, now: Time, path: usize, answer: &Segment) {
         if let (AnySender::Tcp(sender), Segment::Ack(ack)) = (&mut *self, answer) {
             let Ack { ack: next, data_ack, window_edge, echo, .. } = *ack;
@@ -160,10 +160,10 @@ impl SendingEndpoint for AnySender {
     }
 }
 
-/// A sender of any protocol, and what is known of it.
+/// A sender of any protocol, with its settings.
 pub struct Chosen {
     pub sender: AnySender,
-    /// The settings of TCP that it has, or would have.
+    /// The settings of TCP, which other protocols ignore.
     pub settings: SenderSettings,
     /// Its controller.
     pub controller: ControllerSpec,

@@ -1,11 +1,11 @@
-//! Any small scenario that is right, with kinds of every registry.
+//! Any small valid scenario, with kinds of every registry.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use network::Queue;
 use scenario::{MediumExample, Plan, PlanLink, medium_examples};
 use transport::Scheduler;
 
-/// A scenario and its plan; `None` if the scenario has combined options that do not go together.
+/// A scenario and its plan; `None` if the scenario combines incompatible options.
 pub fn plan(bytes: &mut Unstructured<'_>) -> Option<(String, Plan)> {
     let text = scenario_text(bytes).ok()?;
     let mut plan = Plan::read(&text, "fuzz", &[]).ok()?;
@@ -64,7 +64,7 @@ fn scenario_text(bytes: &mut Unstructured<'_>) -> Result<String> {
     Ok(text)
 }
 
-/// How a group of two nodes moves.
+/// The movement of a group of two nodes.
 fn moves_text(bytes: &mut Unstructured<'_>) -> Result<String> {
     let (least, more) = (bytes.int_in_range(1..=200u8)?, bytes.int_in_range(0..=200u8)?);
     let most = u16::from(least) + u16::from(more);
@@ -177,7 +177,7 @@ fn flow_text(bytes: &mut Unstructured<'_>, flow: u8, links: u8) -> Result<String
                 "coding = {{ redundancy = 1.2, window = {} }}\n",
                 bytes.int_in_range(1..=40u8)?
             ),
-            _ => String::new(), // one that does not go with an option is no scenario
+            _ => String::new(), // a text that does not fit an option is not a scenario
         };
         text += &format!("[[flow.path]]\nlinks = ['{link}']\n{join}{leave}{coding}");
     }

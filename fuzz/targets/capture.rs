@@ -1,4 +1,4 @@
-//! Any bytes as a capture: what is in them, or where they break off.
+//! Any bytes as a capture: the result is its packets, or the place of the first error.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

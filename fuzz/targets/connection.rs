@@ -1,5 +1,5 @@
-//! Both endpoints with any loss, lateness and copies between them for a while: afterwards every
-//! byte has arrived once and in order.
+//! Both endpoints with arbitrary loss, delay and copies for a while: afterwards every byte must
+//! have arrived once and in order.
 #![no_main]
 
 use arbitrary::{Result, Unstructured};
@@ -25,7 +25,7 @@ enum AnyReceiver {
     Tfrc(tfrc::Receiver),
 }
 
-/// Does the same with whichever receiver it is.
+/// Runs the same code for any receiver.
 macro_rules! with {
     ($any:expr, $receiver:ident => $what:expr) => {
         match $any {
@@ -37,7 +37,7 @@ macro_rules! with {
 }
 
 impl AnyReceiver {
-    /// What a sender sends is for its receiver.
+    /// Segments of a sender are for its receiver.
     fn on_data(&mut self, now: Time, path: usize, data: Segment) -> Option<Segment> {
         with!(self, receiver => match data.try_into() {
             Ok(data) => receiver.on_data(now, path, &data).map(Into::into),
@@ -114,8 +114,7 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
 }
 
 impl Pair {
-    /// What the network does with the next packet; when the bytes are used up, it carries
-    /// everything.
+    /// The fate of the next packet; when the bytes are used up, the network carries everything.
     fn put(&mut self, bytes: &mut Unstructured<'_>, moving: Moving) {
         let (Moving::Data(path, _) | Moving::Answer(path, _)) = moving;
         let path = path as u64;
@@ -139,8 +138,8 @@ impl Pair {
         }
     }
 
-    /// A timer that is looked at too early brings nothing forth. The sender was polled at this
-    /// moment: if it was not, BLEST may send now what it did not send earlier.
+    /// A timer looked at too early must have no effect. The sender was polled at this time:
+    /// otherwise BLEST may now send data that it did not send earlier.
     fn look_too_early(&mut self) {
         if self.sender.next_deadline() > self.now {
             self.sender.on_deadline(self.now);
@@ -149,7 +148,7 @@ impl Pair {
         }
     }
 
-    /// The next thing happens; whether there was one.
+    /// Runs the next event; returns whether there was one.
     fn step(&mut self, bytes: &mut Unstructured<'_>) -> bool {
         let arrival = self.moving.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
         let (timer, delayed) = (self.sender.next_deadline(), self.receiver.next_deadline());

@@ -1,6 +1,5 @@
-//! A hostile peer: ACKs of what was never sent, windows that shrink, SACK blocks that overlap,
-//! stale data acks, echoes from the future. The sender does not panic and never sends beyond its
-//! windows.
+//! A hostile peer: ACKs of data never sent, shrinking windows, overlapping SACK blocks, stale data
+//! acks, echoes from the future. The sender must not panic and must never send beyond its windows.
 #![no_main]
 
 use arbitrary::{Arbitrary, Result, Unstructured};
@@ -22,7 +21,7 @@ enum Step {
         blocks: [(u16, u8); 3],
         flags: u8,
     },
-    /// The same with numbers of any size.
+    /// An ACK with numbers of any size.
     Wild {
         path: u8,
         ack: u64,
@@ -31,7 +30,7 @@ enum Step {
         echo: u64,
         block: (u64, u64),
     },
-    /// What a receiver of combinations might say.
+    /// An answer of a receiver of combinations.
     Coded {
         path: u8,
         seen: u32,
@@ -40,7 +39,7 @@ enum Step {
         data_ack: u16,
         window: u16,
     },
-    /// What a receiver of TFRC might say.
+    /// A report of a TFRC receiver.
     Report {
         path: u8,
         heard: u64,
@@ -69,7 +68,7 @@ struct Peer {
     controller: ControllerSpec,
     paths: usize,
     now: Time,
-    /// Right edge of the receive window, the furthest that was ever announced.
+    /// Right edge of the receive window, the furthest ever announced.
     edge: u64,
     /// The largest window so far on each path.
     peak: Vec<f64>,
@@ -233,7 +232,7 @@ impl Peer {
                     };
                     let of = sender.combined(path, &combination);
                     assert!(of.iter().all(|range| range.end <= self.edge), "beyond the window");
-                    continue; // redundancy is beyond the window; its numbers are segments'
+                    continue; // redundancy exceeds the window; its numbers are those of segments
                 }
                 other => panic!("no sender sends {other:?}"),
             };
@@ -243,14 +242,15 @@ impl Peer {
                 assert!(data.len == 0, "{data:?} is not coded");
                 continue;
             }
-            // No byte is skipped: new data follows what was sent before.
+            // New data follows the data sent before, without a gap.
             assert!(data.seq <= self.next[path], "{}: a hole before {}", self.controller, data.seq);
             self.next[path] = self.next[path].max(data.seq + u64::from(data.len));
             let after = self.sender.report(path);
             self.peak[path] = self.peak[path].max(after.cwnd);
-            // What was thought lost may turn out to be under way: then the pipe is above the
-            // window, but nothing is sent, except by recovery, which counts for itself, and a probe
-            // (RFC 8985 §7). Limited transmit sends two segments beyond the window (RFC 3042).
+            // Data thought lost may turn out to be in flight: then the pipe is above the window.
+            // Even then nothing is sent, except by recovery, which has its own count, and by a
+            // probe (RFC 8985 §7). Limited transmit sends two segments beyond the window (RFC
+            // 3042).
             let excused = after.recovering || after.probes > before[path].probes;
             let most = (self.peak[path] + 2.0) * f64::from(SEGMENT);
             let pipe = before[path].pipe as f64;

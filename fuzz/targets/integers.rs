@@ -1,4 +1,5 @@
-//! Random laws in whole numbers beside real ones: within the bound that is computed for them.
+//! Random laws in whole numbers compared with real numbers: the difference must be within the
+//! computed bound.
 #![no_main]
 
 use arbitrary::Unstructured;

@@ -1,5 +1,5 @@
 //! Any text as a law: an error with its place, or a law that can be evaluated in every arithmetic
-//! without a panic, and is itself again by its own text.
+//! without a panic, and that its own text reproduces.
 #![no_main]
 
 use control::{AnyController, Cause, CongestionController, ControllerSpec, Settings};
@@ -42,7 +42,7 @@ fuzz_target!(|text: &str| {
     }
 });
 
-/// Windows stay finite whatever the law says.
+/// Windows stay finite for every law.
 fn moved(spec: &ControllerSpec) {
     let Some(mut control) = AnyController::new(spec, Settings::default(), 2) else {
         return;

@@ -42,7 +42,7 @@ enum Step {
         cwnd: u8,
         ssthresh: u8,
     },
-    /// A receiver of TFRC reports, of anything.
+    /// A TFRC report with arbitrary content.
     Feedback {
         path: u8,
         rtt_ms: u16,
@@ -58,14 +58,14 @@ enum Step {
     },
 }
 
-/// What a transport knows of a path, so that only legal histories are told.
+/// A transport's state of a path, so that only legal histories are reported.
 #[derive(Clone, Copy)]
 struct Path {
     member: bool,
     phase: Phase,
     una: u64,
     total: f64,
-    /// Whether a reduction can be taken back.
+    /// Whether a reduction can be undone.
     reduced: bool,
 }
 
@@ -89,7 +89,7 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     let (control, needs) = (Controller::new(&spec, settings, paths), spec.needs());
     let name = spec.to_string();
     let open = Path { member: true, phase: Phase::Open, una: 0, total: 0.0, reduced: false };
-    // After a timeout the kernel goes on with one segment, whatever else is set.
+    // After a timeout the kernel continues with one segment, whatever the settings.
     let floor = if name.starts_with("kernel:") { 1.0 } else { settings.min_window };
     let paths = vec![open; paths];
     let mut harness = Harness { name, control, needs, paths, floor, now: Time(1) };
@@ -138,7 +138,7 @@ impl Harness {
         for path in 0..count {
             let Window { cwnd, ssthresh } = self.control.window(path);
             let name = &self.name;
-            // A flow in the background may have to wait for its turn.
+            // A background flow may have to wait for its turn.
             let waits = self.needs.reports
                 || cwnd == 0.0 && (name.starts_with("multi-priority") || name == "mtcp");
             assert!(

@@ -1,5 +1,5 @@
-//! A link of any kind under any arrivals and changes: what came in came out, was dropped, was lost
-//! or is inside, and never goes back in time.
+//! A link of any kind under arbitrary arrivals and changes: each packet came out, was dropped, was
+//! lost or is inside, and time never goes back.
 #![no_main]
 
 use arbitrary::{Arbitrary, Result, Unstructured};
@@ -88,7 +88,7 @@ fn settings(bytes: &mut Unstructured<'_>) -> Result<LinkSettings> {
     })
 }
 
-/// A short trace, if what was drawn is one.
+/// A short trace, if the drawn numbers are a valid one.
 fn opportunities(bytes: &mut Unstructured<'_>) -> Result<Option<Opportunities>> {
     let mut times = <Vec<u8>>::arbitrary(bytes)?;
     times.sort_unstable();
@@ -96,10 +96,10 @@ fn opportunities(bytes: &mut Unstructured<'_>) -> Result<Option<Opportunities>> 
     Ok(Opportunities::new(times, Span(u64::from(u32::arbitrary(bytes)?))))
 }
 
-/// A link, and what has come out of it.
+/// A link, and its exits.
 struct World {
     link: Link<Plain>,
-    /// Whether packets of a plain link are delivered, as the simulator does, or woken.
+    /// Whether packets of a plain link are delivered, as in the simulator, or come out by wake-ups.
     by_delivery: bool,
     rng: Lcg,
     now: Time,
@@ -158,7 +158,7 @@ impl World {
         }
     }
 
-    /// Everything that comes out until `end`.
+    /// Takes all exits until `end`.
     fn drain(&mut self, end: Time) {
         for turn in 0.. {
             assert!(turn < 100_000, "it does not stop");

@@ -1,5 +1,5 @@
-//! Any text as a file of movements: moves in order, which are written and read again as they were,
-//! or an error with its line; and a scenario that has the file inside is one.
+//! Any text as a movement file: an error with its line, or ordered moves that are equal after
+//! formatting and parsing; and a scenario with the file inside must be valid.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -38,7 +38,7 @@ fuzz_target!(|text: &str| {
     }
 });
 
-/// What no link carries.
+/// A type of packet that is never sent.
 #[derive(Clone, Copy, Default)]
 struct Nothing;
 

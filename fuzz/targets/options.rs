@@ -1,4 +1,5 @@
-//! Any bytes as the options of a TCP header: what is read is written and read again as it was.
+//! Any bytes as the options of a TCP header: parsed options must be equal after writing and parsing
+//! them again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -8,7 +9,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Some(options) = read(bytes) else {
         return;
     };
-    // Of an option that is not known only its kind is kept, and a mapping's checksum may be none.
+    // For an unknown option only its kind is kept, and a mapping may have no checksum.
     if options.iter().any(|option| matches!(option, TcpOption::Other(_))) {
         return;
     }

@@ -1,5 +1,5 @@
-//! A hostile sender: segments of any number, length and mapping. The receiver does not panic,
-//! acknowledges no byte that did not come, and never takes back what it has acknowledged.
+//! A hostile sender: segments of any number, length and mapping. The receiver must not panic, must
+//! acknowledge only bytes that arrived, and must never reduce an acknowledgement.
 #![no_main]
 
 use arbitrary::{Arbitrary, Result, Unstructured};
@@ -35,7 +35,7 @@ fuzz_target!(|bytes: &[u8]| {
     };
 });
 
-/// A receiver of TFRC: its reports are short, finite, and of what was sent.
+/// A receiver of TFRC: its reports must be short, finite, and about packets that were sent.
 fn play_tfrc(bytes: &mut Unstructured<'_>) -> Result<()> {
     let paths = bytes.int_in_range(1..=3)?;
     let mut receiver = tfrc::Receiver::new(1 << bytes.int_in_range(10..=20u8)?, paths);
@@ -95,7 +95,7 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
                 (path, Data { seq, dsn, len, stamp: now, flags })
             }
             Step::Wild { path, seq, dsn, len } => {
-                // Numbers are 64 bits wide so that they never wrap: no end is beyond them.
+                // Numbers are 64 bits wide and never wrap: no range may end beyond them.
                 let (seq, dsn) = (seq >> 1, dsn >> 1);
                 (path, Data { seq, dsn, len: u32::from(len), stamp: now, ..Data::default() })
             }
@@ -106,7 +106,7 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
                 }
                 continue;
             }
-            // A connection of one path is that path: it is not joined.
+            // A connection with a single path is that path: there is no join.
             Step::Join { .. } if paths == 1 => continue,
             Step::Join { path, seq } => {
                 let path = usize::from(path) % paths;

@@ -1,5 +1,5 @@
-//! Any small scenario that is right, simulated and captured: packets are neither made nor lost, and
-//! the capture that is read back has the packets of the run.
+//! Any small valid scenario, simulated and captured: packets are conserved, and the capture
+//! contains the packets of the run.
 #![no_main]
 
 use arbitrary::Unstructured;
@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 use units::Span;
 
-/// A file in memory that several may hold.
+/// A file in memory with several owners.
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<Vec<u8>>>);
 

@@ -1,4 +1,4 @@
-//! Any text as a scenario, with any overrides: a plan or an error that says where, never a panic.
+//! Any text as a scenario, with any overrides: a plan or an error with its place, never a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

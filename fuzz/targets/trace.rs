@@ -1,5 +1,4 @@
-//! Any text as the file of a trace or of opportunities: what is in order, or an error with its
-//! line.
+//! Any text as the file of a trace or of opportunities: ordered times, or an error with its line.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -28,7 +27,7 @@ fn changes(rows: &str) {
     }
 }
 
-/// What is read from a file is right inside a scenario too, and a link can have it.
+/// A valid file is also valid inside a scenario, and a link accepts it.
 fn opportunities(times: &str) {
     let Ok(text) = with_files(CELL, "fuzz", &|_| Ok(times.to_owned())) else {
         return;

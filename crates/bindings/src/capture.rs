@@ -1,4 +1,4 @@
-//! Captures that are read: columns of subflows and of connections.
+//! Analysis of captures: columns of subflows and of connections.
 
 use crate::tables::{self, Samples};
 use pyo3::exceptions::PyValueError;

@@ -1,4 +1,4 @@
-//! The emulator as a class that runs once, in the thread that calls it.
+//! The emulator as a class that runs once, in the calling thread.
 
 use crate::outcome::stations;
 use crate::read;
@@ -115,7 +115,7 @@ fn device((fd, class, path, is_sender): Given) -> io::Result<Device> {
     Ok(Device { fd: duplicate(fd)?, class, path, side })
 }
 
-/// A descriptor of our own for what `fd` is open on; the caller keeps its own.
+/// A new descriptor for the open file of `fd`; the caller keeps its own.
 #[expect(unsafe_code, reason = "Python hands descriptors over as numbers")]
 fn duplicate(fd: RawFd) -> io::Result<OwnedFd> {
     if fd < 0 {
@@ -124,8 +124,8 @@ fn duplicate(fd: RawFd) -> io::Result<OwnedFd> {
             format!("{fd} is no file descriptor"),
         ));
     }
-    // SAFETY: the number is not -1, and is only used within the call, while the interpreter is
-    // held: to be duplicated, which fails if it is not open.
+    // SAFETY: the number is not -1. It is only used within the call, while the interpreter is held,
+    // to be duplicated; that fails if it is not open.
     unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned()
 }
 

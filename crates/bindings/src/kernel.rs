@@ -147,7 +147,7 @@ impl KernelController {
     }
 }
 
-/// The controller of a law from the C of it that was compiled, with its text if it has one.
+/// The controller of a law, from its compiled C, and its text if it has one.
 fn compiled(text: Option<&str>, kernel_name: Option<String>, object: Vec<u8>) -> PyResult<Program> {
     let port = text.map(port_of).transpose()?;
     let kernel_name = kernel_name
@@ -155,7 +155,7 @@ fn compiled(text: Option<&str>, kernel_name: Option<String>, object: Vec<u8>) ->
     Ok(Program::compiled(port, kernel_name, object))
 }
 
-/// The port of a law that is written as text.
+/// The port of a law written as text.
 fn port_of(text: &str) -> PyResult<Port> {
     let spec = parsed(text)?;
     let law = spec.written().ok_or_else(|| {
@@ -182,12 +182,12 @@ pub(crate) fn kernel_sources() -> &'static str {
     kernel::SOURCES
 }
 
-/// The law of a controller in the kernel, or, of one that is written as text, its name there.
+/// The law of a controller in the kernel; for a law written as text, its name there.
 fn law_of(kernel_name: &str) -> String {
     kernel::program(kernel_name).map_or(kernel_name, Program::law).to_owned()
 }
 
-/// The name in the kernel of a law that ships, or of one that is written as text by that name.
+/// The name in the kernel of a shipped law, or of a law written as text with that name.
 fn name_in_kernel(name: &str) -> PyResult<String> {
     match name.starts_with(kernel::WRITTEN) {
         true => Ok(name.to_owned()),

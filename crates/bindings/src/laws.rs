@@ -1,4 +1,4 @@
-//! The laws and RED's curve, for theory; and other kinds, for lists.
+//! The laws and RED's curve, for theory; and lists of other kinds.
 
 use crate::names::parsed;
 use control::{
@@ -127,7 +127,7 @@ impl LawVisitor for AfterLoss {
     }
 }
 
-/// Does something with the law of a controller; `kernel:olia` is OLIA, as far as mathematics goes.
+/// Runs `visitor` on the law of a controller; as mathematics, `kernel:olia` is OLIA.
 fn visit<V: LawVisitor>(controller: &str, visitor: V) -> PyResult<V::Output> {
     let found = parsed(controller)?.visit_law(visitor);
     found.ok_or_else(|| {
@@ -142,7 +142,7 @@ enum Formula {
     Drift,
 }
 
-/// Evaluates `formula` on every path, with windows, round-trip times and losses given and notes in
+/// Evaluates `formula` on every path, with these windows, round-trip times and losses, and notes in
 /// their steady state.
 fn each<'py>(
     py: Python<'py>,
@@ -154,7 +154,7 @@ fn each<'py>(
     Ok(visit(controller, Steady { windows, rtts, losses, formula })?.into_pyarray(py))
 }
 
-/// Windows, round trips and losses, of which there are as many.
+/// Windows, round trips and losses, all of the same length.
 pub(crate) fn alike(given: &[Vector<'_>; 3]) -> PyResult<[Vec<f64>; 3]> {
     let [windows, rtts, losses] = given.each_ref().map(|vector| vector.as_array().to_vec());
     if windows.len() != rtts.len() || windows.len() != losses.len() {

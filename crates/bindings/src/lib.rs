@@ -1,6 +1,6 @@
-//! `anabranch._core`: what Python calls. Nothing is computed here: arguments are converted, the
-//! interpreter is released, Rust is called, results are converted. Signatures and meanings are in
-//! `python/anabranch/_core.pyi`.
+//! `anabranch._core`: the functions that Python calls. They compute nothing themselves: they
+//! convert arguments, release the interpreter, call Rust and convert results. Signatures and
+//! meanings are in `python/anabranch/_core.pyi`.
 
 mod capture;
 #[cfg(target_os = "linux")]
@@ -143,7 +143,7 @@ fn read(text: &str, name: &str, overrides: &[String], controller: Option<&str>) 
     Plan::read(text, name, &changes(text, name, overrides, controller)?).map_err(wrong)
 }
 
-/// What is changed in a scenario; overrides come after the controller, so that they win.
+/// The changes of a scenario; overrides come after the controller, so that they take precedence.
 fn changes(
     text: &str,
     name: &str,

@@ -1,4 +1,4 @@
-//! How much memory there is for this process, and whether a run fits into it.
+//! Memory available to this process, and whether a run fits into it.
 
 use crate::ScenarioError;
 use pyo3::PyResult;
@@ -7,18 +7,17 @@ use simulator::{EVENT_BYTES, Need, Observe, needed};
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
 
-/// What the interpreter, the tables that are printed and the allocator take beside a run.
+/// Memory of the interpreter, printed tables and the allocator besides a run.
 const BESIDE: u64 = 128 << 20;
 
-/// What must be left while runs go on: more than they take between two looks.
+/// Memory that must stay free during runs: more than they allocate between two checks.
 const LEAST: u64 = 16 << 20;
 
-/// What runs may take.
+/// Limits of runs.
 pub(crate) struct Allowance {
-    /// Entries that the log of events of each may have.
+    /// Most entries in the log of events of each run.
     pub(crate) entries: usize,
-    /// What there was at the start and what runs are expected to take of it; `None` where memory
-    /// cannot be known.
+    /// Memory at the start and the expected need of runs; `None` where memory is unknown.
     expected: Option<Expected>,
 }
 
@@ -30,9 +29,9 @@ struct Expected {
 impl Allowance {
     const UNKNOWN: Allowance = Allowance { entries: usize::MAX, expected: None };
 
-    /// Why runs must end now, lest the allocator abort the process: memory ends, or packets in
-    /// flight and in queues, which are not estimated, have taken so much that no room is left for
-    /// their rings to double.
+    /// The reason why runs must end now, before the allocator aborts the process. Either memory
+    /// runs out, or packets in flight and in queues, which are not estimated, have taken so much
+    /// that their rings cannot double.
     pub(crate) fn ends(&self) -> Option<String> {
         let expected = self.expected.as_ref()?;
         let (left, limit) = available()?;
@@ -56,11 +55,11 @@ fn figure(bytes: u64) -> String {
     }
 }
 
-/// Refuses runs that are expected to need more memory than there is, and gives what they may take.
-/// Where memory cannot be known they are allowed, without a limit.
+/// Refuses runs that are expected to need more memory than available; returns their limits. Where
+/// memory is unknown they are allowed, without a limit.
 ///
 /// # Errors
-/// ScenarioError, with what is needed, what there is and what to change.
+/// ScenarioError, with the need, the available memory and what to change.
 pub(crate) fn check(
     plan: &Plan,
     observe: Observe,
@@ -106,7 +105,8 @@ pub(crate) fn check(
     )))
 }
 
-/// Bytes that this process can still take, and what limits them; `None` if nothing says so.
+/// Bytes that this process can still allocate, and the limiting resource; `None` if no limit is
+/// known.
 fn available() -> Option<(u64, &'static str)> {
     let limits = [
         (machine(), "what the machine has free"),
@@ -118,7 +118,7 @@ fn available() -> Option<(u64, &'static str)> {
     known.min_by_key(|(bytes, _)| *bytes)
 }
 
-/// The number behind `key` in lines of `KEY NUMBER kB`, in bytes.
+/// The number after `key` in lines of `KEY NUMBER kB`, in bytes.
 fn field(text: &str, key: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? << 10)
@@ -130,7 +130,7 @@ fn machine() -> Option<u64> {
     Some(field(&text, "MemAvailable")?.saturating_add(swap))
 }
 
-/// What is left of a limit of this process; `None` if it is unlimited.
+/// The rest of a limit of this process; `None` if it is unlimited.
 fn process(limit: &str, used: &str) -> Option<u64> {
     let limits = read_to_string("/proc/self/limits").ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix(limit))?;
@@ -139,7 +139,7 @@ fn process(limit: &str, used: &str) -> Option<u64> {
     Some(soft.saturating_sub(used))
 }
 
-/// What is left of the limits of the control group of this process and of those around it.
+/// The rest of the limits of this process's control group and its ancestors.
 fn group() -> Option<u64> {
     let text = read_to_string("/proc/self/cgroup").ok()?;
     let of = |line: &str| {
@@ -159,7 +159,7 @@ fn group() -> Option<u64> {
     text.lines().filter_map(of).min()
 }
 
-/// What is left in one group: files that are cached make room.
+/// The rest in one group: cached files can be evicted.
 fn left(folder: &Path, [limit, usage]: [&str; 2]) -> Option<u64> {
     let number =
         |file: &str| -> Option<u64> { read_to_string(folder.join(file)).ok()?.trim().parse().ok() };

@@ -1,4 +1,4 @@
-//! Names and times that commands take, by the rules of scenario files.
+//! Names and times in commands, by the rules of scenario files.
 
 use crate::ScenarioError;
 use control::{ControllerKind, ControllerSpec, UnknownController, law_file};
@@ -44,8 +44,8 @@ pub(crate) fn controller_name(text: &str) -> PyResult<String> {
     Ok(parsed(text)?.to_string())
 }
 
-/// The controller that a text names, is, or gives the file of: `lia`, the text of a law, or
-/// `my.law:beta=0.3`, which is found from the current directory.
+/// The controller of a text, which is a name, a law, or the file of a law: `lia`, the text of a
+/// law, or `my.law:beta=0.3`, relative to the current directory.
 pub(crate) fn parsed(text: &str) -> PyResult<ControllerSpec> {
     let wrong = |no: UnknownController| ScenarioError::new_err(no.to_string());
     let Some(law) = law_file(text) else {
@@ -56,14 +56,14 @@ pub(crate) fn parsed(text: &str) -> PyResult<ControllerSpec> {
 }
 
 thread_local! {
-    /// The texts that were read last with what they are: theory asks a thousand times for one law.
+    /// The last parsed texts with their controllers: theory needs one law a thousand times.
     static LAST: RefCell<VecDeque<(String, ControllerSpec)>> = const { RefCell::new(VecDeque::new()) };
 }
 
-/// How many texts a thread remembers.
+/// Number of texts kept by a thread.
 const REMEMBERED: usize = 8;
 
-/// What a text says, read once.
+/// Parses a text, or returns the stored result.
 fn remembered(text: &str) -> Result<ControllerSpec, UnknownController> {
     LAST.with_borrow_mut(|last| {
         if let Some((_, known)) = last.iter().find(|(own, _)| own == text) {

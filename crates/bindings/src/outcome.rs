@@ -49,7 +49,7 @@ fn conservation<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, 
     Ok(table)
 }
 
-/// The table of the stations of media, the same for every world.
+/// The table of the stations of media, the same for simulator and emulator.
 pub(crate) fn stations<'py>(
     py: Python<'py>,
     plan: &Plan,
@@ -86,7 +86,7 @@ fn series<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>>
     Ok(all)
 }
 
-/// Where nodes are, and what they send.
+/// Positions of nodes, and their traffic.
 fn node_series<'py>(py: Python<'py>, of: &NodeSeries, rows: usize) -> PyResult<Bound<'py, PyDict>> {
     let table = tables::places(py, Samples { of, rows })?;
     table.set_item("hops", tables::hops(py, Samples { of: &of.hops, rows })?)?;

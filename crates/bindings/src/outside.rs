@@ -63,7 +63,7 @@ impl PathView {
     }
 }
 
-/// Why a controller failed, and at which simulated time: of the first that did.
+/// The error of the first controller that failed, and its simulated time.
 #[derive(Debug, Default)]
 pub(crate) struct Failure(Mutex<Option<(PyErr, f64)>>);
 
@@ -86,14 +86,14 @@ impl Failure {
     }
 }
 
-/// What makes a controller for each connection of a run.
+/// Builds a controller for each connection of a run.
 #[derive(Debug)]
 pub(crate) struct PythonControllers {
     name: String,
     /// Called with the list of paths and a stream of random numbers.
     class: Py<PyAny>,
     seed: u64,
-    /// Connections that have been made.
+    /// Number of connections so far.
     made: AtomicU64,
     failure: Arc<Failure>,
 }
@@ -165,14 +165,14 @@ impl Outside for PythonControllers {
 /// A controller that is a Python object, over the paths of a connection.
 #[derive(Debug)]
 struct PythonController {
-    /// Nothing once it could not be made.
+    /// `None` if its construction failed.
     object: Option<Py<PyAny>>,
     views: Vec<Py<PathView>>,
-    /// What is to be shown of each path at the next call.
+    /// The views of each path at the next call.
     shown: Vec<PathView>,
     /// Windows before the last congestion event of each path.
     before: Vec<PathView>,
-    /// Window and ssthresh of each path, as the object has left them.
+    /// Window and ssthresh of each path, as last set by the object.
     windows: Vec<(f64, f64)>,
     pacing: Vec<Option<SegmentRate>>,
     timer: Time,
@@ -181,8 +181,8 @@ struct PythonController {
 }
 
 impl PythonController {
-    /// Calls a method of the object about a path, and takes over what it sets. After a failure
-    /// nothing is called, and windows stay.
+    /// Calls a method of the object for a path, and applies the values that it sets. After a
+    /// failure no method is called, and windows stay.
     fn told(&mut self, method: &str, path: usize, now: Option<Time>) {
         if self.failure.is_there() {
             return;
@@ -216,7 +216,7 @@ impl PythonController {
         self.take_over(py, method)
     }
 
-    /// Takes over windows, pacing rates and the timer.
+    /// Applies windows, pacing rates and the timer.
     fn take_over(&mut self, py: Python<'_>, method: &str) -> PyResult<()> {
         let floor = self.settings.min_window;
         for (path, view) in self.views.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Files that are written while a run goes on. One that cannot be written does not end the run.
+//! Files written during a run. A write error does not end the run.
 
 use pyo3::PyErr;
 use pyo3::exceptions::PyOSError;
@@ -7,20 +7,20 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A file of a run, and what became of it.
+/// A file of a run, and its state.
 #[derive(Clone)]
 pub(crate) struct Written {
     path: PathBuf,
     failure: Arc<Mutex<Option<io::Error>>>,
 }
 
-/// What the run writes to; nothing is written after a failure.
+/// The writer of a run; nothing is written after a failure.
 struct Out {
     file: BufWriter<File>,
     written: Written,
 }
 
-/// A new file, and what a run writes to it.
+/// A new file, and its writer.
 pub(crate) type Opened = (Written, Box<dyn Write + Send>);
 
 /// Creates a file to write to.
@@ -40,7 +40,7 @@ impl Written {
         &self.path
     }
 
-    /// The first failure to write, with the system's number and text; afterwards there is none.
+    /// The first write error, with the system's number and text; a second call returns `None`.
     pub(crate) fn failure(&self) -> Option<PyErr> {
         let error = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         let text = error.to_string();
@@ -52,7 +52,7 @@ impl Written {
 }
 
 impl Out {
-    /// The answer of the file, or `instead` once it has failed.
+    /// The result of the file, or `instead` once it has failed.
     fn ask<T>(&mut self, instead: T, ask: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>) -> T {
         let mut failure = self.written.failure.lock().unwrap_or_else(PoisonError::into_inner);
         if failure.is_some() {

@@ -1,5 +1,5 @@
-//! Runs replications while Python goes on: the interpreter is released, and now and then asked
-//! whether the user wants to stop.
+//! Runs replications while Python continues: the interpreter is released, and is checked for
+//! interrupts at intervals.
 
 use crate::memory::{self, Allowance};
 use crate::outcome::to_dict;
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use units::{Span, Time};
 
-/// How often progress is told and an interrupt is noticed.
+/// Interval of progress reports and checks for interrupts.
 const BREATH: Duration = Duration::from_millis(50);
 
 #[pyfunction]
@@ -81,20 +81,20 @@ pub(crate) fn simulate<'py>(
     }
 }
 
-/// What has been run.
+/// The results of replications.
 struct Watched {
     outcomes: Vec<Outcome>,
-    /// Why the replications that are missing were ended.
+    /// Why memory ended the missing replications.
     memory_ended: Option<String>,
 }
 
-/// What is to be run.
+/// The replications to run.
 struct Work<'a> {
     plan: &'a Plan,
     seeds: Vec<u64>,
     observe: Observe,
     threads: usize,
-    /// The Python class of the controllers, in the place of those of the plan.
+    /// The Python class of the controllers, in place of those of the plan.
     outside: Option<Classes>,
 }
 
@@ -106,8 +106,8 @@ struct Classes {
 }
 
 impl Classes {
-    /// The plan of a replication, in which flows with several paths have these controllers, or all
-    /// flows if none has several.
+    /// The plan of a replication, with these controllers in flows with several paths or, if no flow
+    /// has several, in all flows.
     fn plan(&self, plan: &Plan, seed: u64) -> Plan {
         let class = Python::attach(|py| self.class.clone_ref(py));
         let made = PythonControllers::new(self.name.clone(), class, seed, self.failure.clone());
@@ -129,7 +129,7 @@ impl Work<'_> {
                 Ok(record(&plan, *seed, *observe, recording, state)?.into_iter().collect())
             }
             (_, None) => Ok(replicate(plan, seeds, *observe, *threads, state)),
-            // One after the other: the interpreter runs one controller at a time.
+            // In sequence: the interpreter runs one controller at a time.
             (seeds, Some(classes)) => {
                 let one = |seed: &u64| run(&classes.plan(plan, *seed), *seed, *observe, state);
                 Ok(seeds.iter().filter_map(one).collect())
@@ -138,8 +138,8 @@ impl Work<'_> {
     }
 }
 
-/// Runs while the interpreter is released, tells progress, and notices interrupts and the end of
-/// memory.
+/// Runs while the interpreter is released, reports progress, and checks for interrupts and the end
+/// of memory.
 fn watched(
     py: Python<'_>,
     work: Work<'_>,
@@ -153,7 +153,7 @@ fn watched(
     let (mut interrupted, mut memory_ended) = (None, None);
     let outcomes = std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
-        let receiver = Mutex::new(receiver); // shared with the moments without the interpreter
+        let receiver = Mutex::new(receiver); // shared with the phases without the interpreter
         let state = &state;
         scope.spawn(move || {
             let outcomes = work.run(recording, state);

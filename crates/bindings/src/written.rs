@@ -1,4 +1,4 @@
-//! Laws that are written as text.
+//! Laws written as text.
 
 use crate::ScenarioError;
 use crate::laws::alike;
@@ -54,7 +54,7 @@ pub(crate) fn law_c<'py>(
     Ok(row)
 }
 
-/// Growth and backoff with their derivatives; `None` for a law that is not written as text.
+/// Growth and backoff with their derivatives; `None` for a law not written as text.
 type Slopes<'py> = Option<(
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<f64>>,

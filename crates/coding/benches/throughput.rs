@@ -1,11 +1,11 @@
-//! MB/s of coding and decoding, beside a published Reed-Solomon code and beside a naive field
+//! MB/s of coding and decoding, compared with a published Reed-Solomon code and with a naive field
 //! kernel.
 //!
-//! `cargo bench -p coding`. Every figure is the best of some runs, in bytes of segments: what a
-//! path carries, not what the kernels multiply. For a byte of data that is `R · W` bytes in the
-//! online code, in which every packet is a combination, and only as many as there are parities in
-//! the block code, which sends its data as it is; so the kernels are compared in bytes that are
-//! multiplied.
+//! `cargo bench -p coding`. Every figure is the best of some runs, in bytes of segments: the
+//! payload of a path, not the bytes multiplied by the kernels. For a byte of data the online code,
+//! in which every packet is a combination, multiplies `R · W` bytes. The block code sends its data
+//! unchanged and multiplies only as many bytes as there are parities. So the kernels are compared
+//! in bytes that are multiplied.
 
 #![expect(clippy::disallowed_methods, reason = "what is measured is time")]
 
@@ -33,7 +33,7 @@ impl Rng {
     }
 }
 
-/// MB/s at which `run` deals with `bytes`.
+/// MB/s at which `run` processes `bytes`.
 fn rate(bytes: usize, mut run: impl FnMut()) -> f64 {
     let seconds = (0..RUNS).map(|_| {
         let start = Instant::now();
@@ -74,7 +74,7 @@ fn combine_naively(what: Combination, segments: &[Vec<u8>]) -> Vec<u8> {
     sum
 }
 
-/// Rates of coding, of decoding what is not lost, and of naive coding.
+/// Rates of coding, of decoding after losses, and of naive coding.
 fn online(segments: &[Vec<u8>], window: usize, r: f64, loss: f64) {
     let bytes = SEGMENTS * SEGMENT;
     let sent = combinations(window, r);
@@ -104,8 +104,8 @@ fn online(segments: &[Vec<u8>], window: usize, r: f64, loss: f64) {
     println!("{name:38} {encode:9.0} {decode:9.0} {naive:9.0} {share:9.1}");
 }
 
-/// Rates of Reed-Solomon blocks of `k` segments with `parity` more; in every block `lost` are
-/// repaired.
+/// Rates of Reed-Solomon blocks of `k` segments with `parity` more; in every block `lost` segments
+/// are repaired.
 fn blocks(segments: &[Vec<u8>], k: usize, parity: usize, lost: usize) {
     let Ok(code) = ReedSolomon::new(k, parity) else { return };
     let blocks: Vec<_> = segments.chunks_exact(k).collect();
@@ -127,7 +127,7 @@ fn blocks(segments: &[Vec<u8>], k: usize, parity: usize, lost: usize) {
         .collect();
     let decode = rate(bytes, || {
         for block in &whole {
-            // Copies what arrives, as the decoder of the online code is given it.
+            // Copies the arriving packets, as the decoder of the online code gets them.
             let arrived =
                 block.iter().enumerate().map(|(i, s)| (i % k >= lost || i >= k).then(|| s.clone()));
             let mut arrived: Vec<Option<Vec<u8>>> = arrived.collect();
@@ -139,7 +139,7 @@ fn blocks(segments: &[Vec<u8>], k: usize, parity: usize, lost: usize) {
     println!("{name:38} {encode:9.0} {decode:9.0} {:>9} {:9.1}", "", 100.0);
 }
 
-/// Rates of the kernels themselves, in bytes that are multiplied.
+/// Rates of the kernels alone, in bytes that are multiplied.
 fn kernels(segments: &[Vec<u8>]) {
     let mut into = vec![0; SEGMENT];
     let all = 200 * SEGMENT;

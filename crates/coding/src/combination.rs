@@ -1,14 +1,14 @@
-//! What a coded packet combines, and with which coefficients.
+//! The combination of a coded packet: its segments, and their coefficients.
 
 use crate::Symbol;
 
 /// Most segments of a combination.
 pub const MAX_WINDOW: usize = 255;
 
-/// The bits of a key that are used.
+/// The used bits of a key.
 const KEY: u32 = 0xFF_FFFF;
 
-/// A coded packet: `count` segments from number `base` on, with the coefficients that `key` gives.
+/// A coded packet: `count` segments from number `base` on, with coefficients from `key`.
 ///
 /// Numbers do not wrap: the last segment of a path is `u32::MAX - 1`, after 6 TB in segments of
 /// 1448 bytes.
@@ -16,10 +16,10 @@ const KEY: u32 = 0xFF_FFFF;
 pub struct Combination {
     /// The first segment.
     pub base: u32,
-    /// How many follow one another.
+    /// Number of consecutive segments.
     pub count: u8,
-    /// What the coefficients are drawn from; the upper 8 bits are not used. Two packets of one
-    /// window need two keys.
+    /// The seed of the coefficients; the upper 8 bits are not used. Two packets of one window need
+    /// two keys.
     pub key: u32,
 }
 
@@ -29,13 +29,13 @@ impl Combination {
         u64::from(self.base) << 32 | u64::from(self.key & KEY) << 8 | u64::from(self.count)
     }
 
-    /// The combination of a word; every word is one.
+    /// The combination in a word; every word is valid.
     pub fn unpack(word: u64) -> Self {
         let (base, key) = ((word >> 32) as u32, (word >> 8) as u32 & KEY);
         Self { base, count: word as u8, key }
     }
 
-    /// One past the last segment; `None` if there is no segment, or numbers do not reach so far.
+    /// One past the last segment; `None` without segments, or if the numbers overflow.
     pub fn end(self) -> Option<u32> {
         self.base.checked_add(u32::from(self.count)).filter(|end| *end > self.base)
     }
@@ -43,17 +43,16 @@ impl Combination {
     /// One coefficient for each segment, uniform on 1 to 255: a function of key and position alone,
     /// as RFC 8681 §3.6 draws them from its repair key.
     ///
-    /// No coefficient is 0, so the first packet that names a segment is always innovative.
+    /// Coefficients are never 0, so the first packet with a segment is always innovative.
     pub fn coefficients(self) -> impl Iterator<Item = u8> {
         let key = u64::from(self.key & KEY) << 8;
         (0..self.count).map(move |position| {
             let word = mix(key | u64::from(position)) >> 32;
-            ((word * 255) >> 32) as u8 + 1 // word < 2³²: 0 to 254, none likelier by more than 2⁻²⁴
+            ((word * 255) >> 32) as u8 + 1 // word < 2³²: 0 to 254, equally likely up to 2⁻²⁴
         })
     }
 
-    /// The combination of `symbols`, the segments from `base` on; those that are missing count as
-    /// zero.
+    /// The combination of `symbols`, the segments from `base` on; missing segments count as zero.
     pub fn combine<'a, S: Symbol + 'a>(self, symbols: impl Iterator<Item = &'a S>) -> S {
         let mut combined = S::zero();
         combined.add_combination(self.coefficients().zip(symbols));
@@ -61,7 +60,7 @@ impl Combination {
     }
 }
 
-/// A bijection of words in which every bit of the input moves every bit of the output: the
+/// A bijection of words in which every bit of the input affects every bit of the output: the
 /// finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) after a step of its sequence.
 fn mix(word: u64) -> u64 {
     let word = word.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -98,7 +97,7 @@ mod tests {
 
     #[test]
     fn neighbouring_keys_and_positions_are_independent() {
-        // Of 65,025 pairs each is as likely as another: the chance of the same twice is 1/255.
+        // Each of 65,025 pairs is equally likely: the chance of two equal coefficients is 1/255.
         let same = (0..20_000).filter(|key| {
             let (one, next) = (coefficients(*key, 2), coefficients(key + 1, 2));
             one[0] == one[1] || one[0] == next[0] || one[1] == next[0]

@@ -1,4 +1,4 @@
-//! The receiving side of one coded path: Gaussian elimination as packets arrive.
+//! The receiving side of one coded path: Gaussian elimination at each arrival.
 
 use crate::{Combination, MAX_WINDOW, Symbol, field};
 use alloc::{collections::VecDeque, vec::Vec};
@@ -6,24 +6,24 @@ use alloc::{collections::VecDeque, vec::Vec};
 #[cfg(test)]
 mod tests;
 
-/// What is known of one segment.
+/// The state of one segment.
 #[derive(Clone, Debug)]
 enum Slot<S> {
-    /// No row has it as its pivot; rows have its coefficients in this column.
+    /// Not the pivot of a row; rows have its coefficients in this column.
     Unseen(u32),
-    /// Seen: it is the pivot of a row that has unseen segments.
+    /// Seen: the pivot of a row with unseen segments.
     Row(Row<S>),
-    /// Its symbol is known; it was delivered.
+    /// Decoded: its symbol is known and was delivered.
     Decoded(S),
-    /// It counts as known, and its symbol is not (see [`Decoder::start_at`]).
+    /// Counts as decoded without a known symbol (see [`Decoder::start_at`]).
     Gone,
 }
 
-/// `symbol` is the pivot plus each of `free` times its coefficient.
+/// A row: `symbol` is the pivot plus each of `free` times its coefficient.
 #[derive(Clone, Debug)]
 struct Row<S> {
-    /// A coefficient for each column, those behind the last one are 0; not all are 0 in a slot.
-    /// Only unseen segments above the pivot have others than 0.
+    /// A coefficient for each column; missing ones at the end are 0; in a slot at least one is not
+    /// 0. Only unseen segments above the pivot have coefficients other than 0.
     free: Vec<u8>,
     symbol: S,
 }
@@ -33,23 +33,23 @@ struct Row<S> {
 /// Segments are delivered as soon as they are determined, which need not be in the order of their
 /// numbers: only the segments that one packet decodes are in order. The caller reorders them.
 ///
-/// Memory: at most `limit + MAX_WINDOW` slots, whatever arrives, and in each that is not decoded a
-/// row of at most `limit` bytes, one for each unseen segment: a quarter of `limit`² when half of
-/// them are seen. Decoded symbols stay for `MAX_WINDOW` numbers below the first one that is not
-/// decoded: what names an older segment names decoded ones alone and says nothing new.
+/// Memory: at most `limit + MAX_WINDOW` slots, for arbitrary packets. Each slot that is not decoded
+/// has a row of at most `limit` bytes, one for each unseen segment: a quarter of `limit`² when half
+/// of them are seen. Decoded symbols stay for `MAX_WINDOW` numbers below the first segment that is
+/// not decoded: a packet with an older segment has only decoded ones and is not innovative.
 #[derive(Clone, Debug)]
 pub struct Decoder<S> {
     /// The number of the first slot.
     offset: u32,
     slots: VecDeque<Slot<S>>,
-    /// Where the path began last: only below it is a slot gone.
+    /// The segment at which the path last started: slots without a symbol are all below it.
     start: u32,
     /// The first segment that is not decoded.
     undecoded: u32,
     /// The first segment that is not seen.
     unseen: u32,
     rank: u32,
-    /// Rows of segments that are seen and not decoded.
+    /// Rows of segments that are seen but not decoded.
     pending: usize,
     limit: u32,
     columns: Columns,
@@ -57,12 +57,12 @@ pub struct Decoder<S> {
     scratch: Vec<u8>,
 }
 
-/// Each unseen segment has a column of its own. Columns are used again, so that rows are as long as
-/// most segments were unseen at one time, and not as the window of numbers is.
+/// Each unseen segment has its own column. Columns are reused, so that the length of rows is the
+/// largest number of unseen segments at one time, instead of the width of the window of numbers.
 #[derive(Clone, Debug, Default)]
 struct Columns {
     count: u32,
-    /// Those that no segment has: they are 0 in every row.
+    /// Free columns: they are 0 in every row.
     spare: Vec<u32>,
 }
 
@@ -76,13 +76,13 @@ impl Columns {
 }
 
 impl<S: Symbol> Decoder<S> {
-    /// `limit`: segments that may be pending above the first undecoded one; packets that name
-    /// others are refused. It should be more than a sender has in flight, and than a combination
-    /// has segments.
+    /// `limit`: segments that may be pending above the first undecoded one; packets with segments
+    /// beyond are refused. It should be larger than a sender's data in flight, and than the window
+    /// of a combination.
     ///
-    /// A packet that names no segment above [`Decoder::highest`] is never refused for it, so a
-    /// sender that hears nothing new can always have everything decoded by combinations of what it
-    /// has already sent.
+    /// A packet with no segment above [`Decoder::highest`] is never refused for the limit. So a
+    /// sender without new acknowledgements can always get everything decoded by combinations of
+    /// data that it has already sent.
     pub fn new(limit: usize) -> Self {
         Self {
             offset: 0,
@@ -98,11 +98,11 @@ impl<S: Symbol> Decoder<S> {
         }
     }
 
-    /// A coded packet arrived. What it decodes goes to `deliver` with its number, in increasing
-    /// order. Returns whether it was innovative.
+    /// A coded packet arrived. Segments that it decodes go to `deliver` with their numbers, in
+    /// increasing order. Returns whether it was innovative.
     ///
-    /// Not innovative, and without effect, is also a packet without segments, beyond the limit,
-    /// whose numbers wrap, or that names a segment whose symbol is gone.
+    /// These packets are also not innovative, and have no effect: packets without segments, beyond
+    /// the limit, with numbers that wrap, or with a segment whose symbol is gone.
     pub fn on_packet(
         &mut self,
         what: Combination,
@@ -135,32 +135,30 @@ impl<S: Symbol> Decoder<S> {
             return None;
         }
         let slots = self.slots.range((self.unseen - self.offset) as usize..);
-        // The numbers are asked for last: they would overflow behind the last segment that there
-        // may be.
+        // Numbers come second in the zip: they would overflow after the last possible segment.
         slots.zip(self.unseen..).find_map(|(slot, number)| match slot {
             Slot::Unseen(column) if self.scratch[*column as usize] != 0 => Some((number, *column)),
             _ => None,
         })
     }
 
-    /// The first segment that is not seen: what is acknowledged.
+    /// The first segment that is not seen: the acknowledgement.
     pub fn first_unseen(&self) -> u32 {
         self.unseen
     }
 
-    /// Segments that are seen, those before the start among them: one more for every innovative
+    /// Number of seen segments, including those before the start: one more for every innovative
     /// packet.
     pub fn rank(&self) -> u32 {
         self.rank
     }
 
-    /// One past the highest segment that any packet covered; a packet that was refused covered
-    /// none.
+    /// One past the highest segment in any packet; refused packets do not count.
     pub fn highest(&self) -> u32 {
-        self.offset + self.slots.len() as u32 // no slot has the number u32::MAX
+        self.offset + self.slots.len() as u32 // u32::MAX is never the number of a slot
     }
 
-    /// Segments that are seen and not decoded yet.
+    /// Segments that are seen but not decoded yet.
     pub fn pending(&self) -> usize {
         self.pending
     }
@@ -170,9 +168,8 @@ impl<S: Symbol> Decoder<S> {
         self.slots.len()
     }
 
-    /// The path begins, or begins again, at segment `number`: all below it count as seen from now
-    /// on, and what is not decoded of them is not delivered any more. Packets that still name such
-    /// a segment are ignored.
+    /// The path starts, or restarts, at segment `number`. All segments below count as seen from now
+    /// on; those not decoded are never delivered. Packets with such a segment are ignored.
     pub fn start_at(&mut self, number: u32) {
         if number > self.highest() {
             self.slots.clear();
@@ -183,7 +180,7 @@ impl<S: Symbol> Decoder<S> {
         for slot in self.slots.iter_mut().take(below) {
             match slot {
                 Slot::Unseen(column) => {
-                    self.columns.spare.push(*column); // rows above have nothing below their pivot
+                    self.columns.spare.push(*column); // rows above are zero below their pivot
                     self.rank += 1;
                 }
                 Slot::Row(_) => self.pending -= 1,
@@ -197,18 +194,18 @@ impl<S: Symbol> Decoder<S> {
         self.advance();
     }
 
-    /// Whether the symbols of all segments from `base` to `end` are there, or have a place.
+    /// Whether the symbols of all segments from `base` to `end` are known, or have a slot.
     fn admits(&self, base: u32, end: u32) -> bool {
         let Some(first) = base.checked_sub(self.offset) else {
             return false;
         };
         let room = self.undecoded.saturating_add(self.limit);
-        let old = end.min(self.start).saturating_sub(base); // most packets name none
+        let old = end.min(self.start).saturating_sub(base); // zero for most packets
         let mut old = self.slots.iter().skip(first as usize).take(old as usize);
         end <= room && !old.any(|slot| matches!(slot, Slot::Gone))
     }
 
-    /// Takes what is known out of a packet: unseen segments are left, their coefficients in
+    /// Removes known segments from a packet: unseen segments remain, with their coefficients in
     /// `scratch`.
     fn reduce(&mut self, what: Combination, symbol: &mut S) {
         self.scratch.clear();
@@ -225,13 +222,13 @@ impl<S: Symbol> Decoder<S> {
                 Some((c, &row.symbol))
             }
             Slot::Decoded(symbol) => Some((c, symbol)),
-            Slot::Gone => None, // it is not admitted
+            Slot::Gone => None, // not admitted
         });
         symbol.add_combination(known);
     }
 
-    /// A new row. No other one has its pivot from now on, and those below it may have nothing free
-    /// any more.
+    /// Inserts a row. Its pivot is eliminated from the other rows; rows below may then have nothing
+    /// free any more.
     fn insert(
         &mut self,
         (pivot, column): (u32, u32),
@@ -260,7 +257,7 @@ impl<S: Symbol> Decoder<S> {
         self.advance();
     }
 
-    /// Moves the marks up to where they belong, and forgets symbols that no useful packet names.
+    /// Moves the marks forward, and drops symbols that no innovative packet can need.
     fn advance(&mut self) {
         let from = |number: u32| self.slots.range((number - self.offset) as usize..);
         let seen = from(self.unseen).take_while(|slot| !matches!(slot, Slot::Unseen(_))).count();
@@ -269,7 +266,7 @@ impl<S: Symbol> Decoder<S> {
         self.unseen += seen as u32;
         self.undecoded += decoded as u32;
         if self.unseen == self.highest() {
-            // No row is left that could have coefficients: after a wide gap rows are short again.
+            // No row with coefficients is left: after a wide gap rows are short again.
             self.columns.count = 0;
             self.columns.spare.clear();
         }
@@ -280,8 +277,8 @@ impl<S: Symbol> Decoder<S> {
 }
 
 impl<S: Symbol> Row<S> {
-    /// Takes the pivot of `other`, which has `column`, out of what is free. Returns whether nothing
-    /// is free any more.
+    /// Eliminates the pivot of `other`, which has `column`, from the free coefficients. Returns
+    /// whether nothing is free any more.
     fn eliminate(&mut self, column: usize, other: &Self) -> bool {
         let factor = self.free.get_mut(column).map_or(0, core::mem::take);
         if factor == 0 {

@@ -1,11 +1,11 @@
-//! The loss of a path, estimated from where its losses fall.
+//! The loss estimate of a path, from the intervals between losses.
 //!
 //! Source: RFC 5348 §5.4, the average loss interval of TFRC: the last eight intervals with its
 //! weights, and with the open one if that makes the average longer. There an interval ends with a
-//! loss event, which is a round trip with losses; here with a lost packet, since redundancy has
-//! to make each good.
+//! loss event, a round trip with losses. Here it ends with a lost packet, because redundancy has to
+//! repair each one.
 
-/// Intervals that are averaged.
+/// Number of averaged intervals.
 const INTERVALS: usize = 8;
 /// Their weights, the newest first (RFC 5348 §5.4).
 const WEIGHTS: [f64; INTERVALS] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
@@ -13,16 +13,16 @@ const WEIGHTS: [f64; INTERVALS] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 /// Intervals between losses, in packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LossEstimate {
-    /// Closed ones, the newest first; zero where there was none yet.
+    /// Closed intervals, newest first; zero for missing ones.
     closed: [u32; INTERVALS],
     /// Packets since the last loss.
     open: u32,
-    /// A packet was lost at all: what came before the first loss is no interval.
+    /// A packet was lost before: the packets before the first loss are not an interval.
     begun: bool,
 }
 
 impl LossEstimate {
-    /// So many packets were sent of which so many were lost, evenly spread.
+    /// `packets` packets were sent and `lost` of them were lost, evenly spread.
     pub fn on_packets(&mut self, packets: u32, lost: u32) {
         let lost = lost.min(packets);
         for left in (0..lost).rev() {
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(estimate.loss(), Some(0.01));
         (0..8).for_each(|_| estimate.on_packets(10, 1));
         assert_eq!(estimate.loss(), Some(0.1));
-        estimate.on_packets(9, 0); // not longer than the others: it does not count
+        estimate.on_packets(9, 0); // not longer than the others: not counted
         assert_eq!(estimate.loss(), Some(0.1));
         estimate.on_packets(591, 0);
         assert!((estimate.loss().unwrap() - 6.0 / (5.0 * 10.0 + 600.0)).abs() < 0.002);

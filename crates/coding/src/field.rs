@@ -1,38 +1,38 @@
 //! Arithmetic of GF(2⁸) with the polynomial x⁸ + x⁴ + x³ + x² + 1 (0x11D).
 //!
-//! It is the polynomial of RFC 8681 §3.7.1; 2 generates the multiplicative group, which it does not
-//! with 0x11B. Addition and subtraction are both XOR.
+//! It is the polynomial of RFC 8681 §3.7.1; 2 generates the multiplicative group, unlike with
+//! 0x11B. Addition and subtraction are both XOR.
 //!
 //! Bytes in bulk are multiplied without tables, in forms that the compiler turns into vector code.
 //! Measured with 1448 bytes on x86-64 with registers of 128 bits, beside a row of 256 products for
 //! each coefficient (2.9 GB/s in the best of three forms): [`add_scaled`] is 1.5 times as fast,
 //! [`add_combination`] 3.5 times with 6 terms and 4 to 5 times with 32; eight bytes in a word,
-//! multiplied bit by bit, 0.7 times; logarithms 0.5 times. `cargo bench -p coding` measures what
-//! has stayed.
+//! multiplied bit by bit, 0.7 times; logarithms 0.5 times. `cargo bench -p coding` measures the
+//! forms that are kept.
 
 /// The polynomial without x⁸.
 const REDUCE: u8 = 0x1D;
 
-/// Bytes of a combination that are summed at once: as many as eight registers of 16 bytes hold.
+/// Bytes of a combination that are summed at once: the capacity of eight registers of 16 bytes.
 const BLOCK: usize = 128;
 /// Terms that are summed at once.
 pub(crate) const GROUP: usize = 32;
 
-/// Bytes that are multiplied one by one, as too few to be worth the preparation.
+/// Bytes that are multiplied one by one, because they are too few for the preparation.
 const FEW: usize = 16;
 
-/// Most bytes for which [`add_short_combination`] is made: its buckets take 32 times as much.
+/// Largest length for [`add_short_combination`], whose buckets take 32 times as much memory.
 pub(crate) const SHORT: usize = 32;
 
-/// Powers of 2, twice around, so that a sum of two logarithms needs no modulus; then zeros, for
-/// sums with the logarithm of 0.
+/// Powers of 2, twice, so that a sum of two logarithms needs no modulus; then zeros, for sums with
+/// the logarithm of 0.
 const EXP: [u8; 1024] = exponentials();
-/// Logarithms to the base 2; that of 0 is greater than a sum of two others.
+/// Logarithms to the base 2; the logarithm of 0 is greater than a sum of two others.
 const LOG: [u16; 256] = logarithms();
 /// The logarithm of 0.
 const LOG_ZERO: u16 = 510;
 
-/// Twice `a`; without a branch, so that it is done for many bytes at once.
+/// Twice `a`, without a branch, so that the compiler can vectorise it.
 #[inline(always)]
 const fn double(a: u8) -> u8 {
     (a << 1) ^ ((a as i8 >> 7) as u8 & REDUCE)
@@ -64,12 +64,12 @@ pub fn mul(a: u8, b: u8) -> u8 {
     EXP[usize::from(LOG[usize::from(a)] + LOG[usize::from(b)]) % EXP.len()]
 }
 
-/// What `a` times gives 1; `None` for 0.
+/// The multiplicative inverse of `a`; `None` for 0.
 pub fn inverse(a: u8) -> Option<u8> {
     (a != 0).then(|| EXP[255 - usize::from(LOG[usize::from(a)])])
 }
 
-/// Adds `c` times `from` to `into`; if their lengths differ, the shorter one's counts.
+/// Adds `c` times `from` to `into`, over the shorter of the two lengths.
 pub fn add_scaled(into: &mut [u8], c: u8, from: &[u8]) {
     match c {
         0 => {}
@@ -88,10 +88,10 @@ fn add(into: &mut [u8], from: &[u8]) {
     into.iter_mut().zip(from).for_each(|(to, byte)| *to ^= byte);
 }
 
-/// Adds a coefficient times `N` bytes for each of `terms`; made for few bytes and many terms.
+/// Adds a coefficient times `N` bytes for each of `terms`; for few bytes and many terms.
 ///
 /// Terms whose coefficients have the same upper or the same lower half are added up first
-/// (Pippenger's buckets). Then come, as in [`add_combination`], those with bit 7, and so on.
+/// (Pippenger's buckets). The buckets are then combined as in [`add_combination`], from bit 7 down.
 pub fn add_short_combination<'a, const N: usize>(
     into: &mut [u8; N],
     terms: impl Iterator<Item = (u8, &'a [u8; N])>,
@@ -112,12 +112,12 @@ pub fn add_short_combination<'a, const N: usize>(
     add(into, &sum);
 }
 
-/// Adds a coefficient times bytes for each of `terms`: what [`add_scaled`] does one by one, several
-/// times as fast.
+/// Adds a coefficient times bytes for each of `terms`: the same as [`add_scaled`] term by term,
+/// several times as fast.
 ///
-/// The bytes of those terms whose coefficients have bit 7 are added, the sum is doubled, then come
-/// those with bit 6, and so on (Horner's rule): seven doublings for all terms together, and
-/// otherwise nothing but XOR.
+/// The bytes of terms whose coefficients have bit 7 are added, and the sum is doubled; then follow
+/// terms with bit 6, and so on (Horner's rule). This takes seven doublings for all terms together,
+/// and XOR for the rest.
 pub fn add_combination(into: &mut [u8], terms: &[(u8, &[u8])]) {
     for terms in terms.chunks(GROUP) {
         let common = terms.iter().map(|(_, from)| from.len()).fold(into.len(), usize::min);
@@ -128,19 +128,19 @@ pub fn add_combination(into: &mut [u8], terms: &[(u8, &[u8])]) {
         }
         let (mut done, whole) = (0, if common < BLOCK { 0 } else { common });
         while done < whole {
-            let from = done.min(whole - BLOCK); // the last block overlaps with what is done
+            let from = done.min(whole - BLOCK); // the last block overlaps the previous one
             let sum = sum(&planes, from);
             let ahead = &mut into[done..from + BLOCK];
             ahead.iter_mut().zip(&sum[done - from..]).for_each(|(to, byte)| *to ^= byte);
             done = from + BLOCK;
         }
         for (c, from) in terms {
-            add_scaled(&mut into[done..], *c, &from[done..]); // what not all of them have
+            add_scaled(&mut into[done..], *c, &from[done..]); // the part beyond the shortest term
         }
     }
 }
 
-/// The bytes of those terms whose coefficients have one certain bit.
+/// The bytes of the terms whose coefficients have a given bit.
 #[derive(Clone, Copy)]
 struct Plane<'a> {
     from: [&'a [u8]; GROUP],
@@ -154,7 +154,7 @@ impl<'a> Plane<'a> {
     }
 }
 
-/// The combination of a block of bytes, from byte `at` on.
+/// The combination of the block of bytes at `at`.
 #[inline(always)]
 fn sum(planes: &[Plane<'_>; 8], at: usize) -> [u8; BLOCK] {
     let mut sum = [0; BLOCK];
@@ -175,13 +175,13 @@ pub fn scale(of: &mut [u8], c: u8) {
     }
 }
 
-/// `c` times 2⁷, 2⁶, … 2⁰: what each bit of the other factor adds to a product.
+/// `c` times 2⁷, 2⁶, … 2⁰: the contribution of each bit of the other factor to a product.
 fn products(c: u8) -> [u8; 8] {
     core::array::from_fn(|i| mul(c, 0x80 >> i))
 }
 
-/// The product of a byte and the factor of `products`, without a branch or a table, so that it is
-/// done for as many bytes at once as a vector register has.
+/// The product of a byte and the factor of `products`, without a branch or a table, so that the
+/// compiler can vectorise it.
 #[inline(always)]
 fn times(products: &[u8; 8], byte: u8) -> u8 {
     let (mut bits, mut product) = (byte as i8, 0);
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    /// Multiplication as at school.
+    /// Multiplication bit by bit.
     fn by_hand(mut a: u8, b: u8) -> u8 {
         let mut product = 0;
         for bit in 0..8 {
@@ -212,7 +212,7 @@ mod tests {
         for (a, b) in (0..=255).flat_map(|a| (0..=255).map(move |b| (a, b))) {
             assert_eq!(mul(a, b), by_hand(a, b), "{a} · {b}");
         }
-        assert_eq!(mul(0x80, 2), 0x1D); // x⁸ is what the polynomial says
+        assert_eq!(mul(0x80, 2), 0x1D); // x⁸ is reduced by the polynomial
     }
 
     #[test]

@@ -7,8 +7,8 @@
 //!                   | 0xC2 | flag | 0    | first unseen | rank | highest |
 //! ```
 //!
-//! The first byte is kind and version. What has another one, a reserved bit set, the wrong length,
-//! or numbers that contradict each other, is refused.
+//! The first byte is kind and version. A packet with another first byte, a reserved bit set, the
+//! wrong length, or contradictory numbers is refused.
 
 use crate::Combination;
 use alloc::vec::Vec;
@@ -18,10 +18,10 @@ const CODED: u8 = 0xC1;
 /// The first byte of an acknowledgement.
 const ACKNOWLEDGEMENT: u8 = 0xC2;
 
-/// What stands before a coded symbol.
+/// The header before a coded symbol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// What the symbol is.
+    /// The combination of the symbol.
     pub combination: Combination,
     /// Length of the coded symbol, in bytes.
     pub len: u16,
@@ -31,14 +31,14 @@ impl Header {
     /// Bytes of a header.
     pub const LEN: usize = 12;
 
-    /// Appends the header; the symbol goes behind it.
+    /// Appends the header; the symbol follows it.
     pub fn encode(&self, to: &mut Vec<u8>) {
         let [high, low] = self.len.to_be_bytes();
         to.extend([CODED, 0, high, low]);
         to.extend(self.combination.pack().to_be_bytes());
     }
 
-    /// The header of a packet, and the symbol behind it, which ends with the packet.
+    /// The header of a packet, and the symbol after it, which ends with the packet.
     pub fn decode(packet: &[u8]) -> Option<(Self, &[u8])> {
         let (header, symbol) = packet.split_first_chunk::<{ Self::LEN }>()?;
         let [CODED, 0, high, low, word @ ..] = *header else { return None };
@@ -49,15 +49,15 @@ impl Header {
     }
 }
 
-/// What the receiver of a coded path says (Xue et al. 2017, §IV-A: loss flag, received count,
+/// The answer of a coded path's receiver (Xue et al. 2017, §IV-A: loss flag, received count,
 /// highest number).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Acknowledgement {
     /// The first segment that is not seen.
     pub first_unseen: u32,
-    /// Segments that are seen.
+    /// Number of seen segments.
     pub rank: u32,
-    /// One past the highest segment that any packet covered.
+    /// One past the highest segment in any packet.
     pub highest: u32,
 }
 
@@ -65,7 +65,7 @@ impl Acknowledgement {
     /// Bytes of an acknowledgement.
     pub const LEN: usize = 16;
 
-    /// Whether more segments were covered than are seen, so that something was lost or is late.
+    /// Whether more segments were covered than are seen: a packet is lost or late.
     pub fn loss_flag(&self) -> bool {
         self.rank < self.highest
     }
@@ -83,7 +83,7 @@ impl Acknowledgement {
         }
     }
 
-    /// The acknowledgement that a packet is: nothing else is in it.
+    /// Parses the acknowledgement that fills a packet.
     pub fn decode(packet: &[u8]) -> Option<Self> {
         let packet: &[u8; Self::LEN] = packet.try_into().ok()?;
         let [ACKNOWLEDGEMENT, flag @ 0..=1, 0, 0, numbers @ ..] = packet else { return None };
@@ -92,7 +92,7 @@ impl Acknowledgement {
         (said.is_possible() && said.loss_flag() == (*flag == 1)).then_some(said)
     }
 
-    /// What is below the first unseen segment is seen, and what is seen was covered.
+    /// All segments below the first unseen one are seen, and seen segments were covered.
     fn is_possible(&self) -> bool {
         let all = self.first_unseen == self.highest;
         self.first_unseen <= self.rank
@@ -139,7 +139,7 @@ mod tests {
         }
         let mut packet = vec![];
         Acknowledgement { first_unseen: 3, rank: 4, highest: 6 }.encode(&mut packet);
-        packet[1] = 0; // nothing lost, it says
+        packet[1] = 0; // it claims that nothing is lost
         assert_eq!(Acknowledgement::decode(&packet), None);
     }
 
@@ -172,7 +172,7 @@ mod tests {
             mut packet in prop::collection::vec(any::<u8>(), 0..40), kind in 0u8..4,
         ) {
             let len = packet.len();
-            if len >= 4 { // make it likely that it is read at all
+            if len >= 4 { // makes it likely to be parsed
                 let (reserved, rest) = (packet[1] & 1, len.saturating_sub(12) as u8);
                 packet[..4].copy_from_slice(&[0xC0 | kind, reserved, 0, rest]);
             }

@@ -1,11 +1,11 @@
 //! Online random linear network coding of one path, without I/O, clock or randomness.
 //!
-//! A coded path sends [`Combination`]s of the segments in a sliding window instead of segments, and
-//! [`Redundancy`] says how many. The [`Decoder`] acknowledges degrees of freedom: segment `k` is
-//! *seen* when what has arrived yields `p_k` plus a combination of segments above `k` that are not
-//! seen. Every innovative packet makes exactly one more segment seen, so that a loss is one missing
-//! degree of freedom, which any later combination repairs, and no segment has to be sent again as
-//! it was.
+//! A coded path sends [`Combination`]s of the segments in a sliding window instead of segments;
+//! [`Redundancy`] gives their number. The [`Decoder`] acknowledges degrees of freedom: segment `k`
+//! is *seen* when the arrived packets determine `p_k` plus a combination of unseen segments above
+//! `k`. Every innovative packet makes exactly one more segment seen, so that a loss is one missing
+//! degree of freedom, which any later combination repairs, and no segment has to be sent again
+//! unchanged.
 //!
 //! Sources: Sundararajan, Shah, Médard, Jakubczak, Mitzenmacher and Barros, "Network coding meets
 //! TCP: Theory and implementation", Proc. IEEE 99(3), 2011 (*seen*, `NUM`, `R`, `W`); Xue et al.,
@@ -13,8 +13,8 @@
 //! flag, redundant cycle); RFC 8681 (coefficients from a repair key).
 //!
 //! Deviations: coefficients are never 0, and do not travel: 24 bits of key stand for them. The
-//! papers send them, with the ends of every segment. What is acknowledged is a segment's number,
-//! not a byte.
+//! papers send them, with the ends of every segment. Acknowledgements name a segment's number
+//! instead of a byte.
 //!
 //! ```
 //! use coding::{Combination, Decoder};

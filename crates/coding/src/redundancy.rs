@@ -1,34 +1,35 @@
-//! How many combinations leave for each segment that enters (`NUM` of Sundararajan et al. 2011).
+//! Redundancy: the number of combinations sent for each segment (`NUM` of Sundararajan et al.
+//! 2011).
 
-/// Parts of 1 in which `R` is kept.
+/// Unit of `R`: millionths.
 const PARTS: u64 = 1_000_000;
-/// No path needs more combinations of a segment.
+/// Largest redundancy that a path needs.
 const MOST: f64 = 1000.0;
 
 /// `R` times as many combinations as segments, as evenly as whole numbers allow.
 ///
-/// `R` is kept in millionths, so that nothing drifts and cycles have whole lengths: 1.25 gives 1,
-/// 1, 1, 2 and again; 1.05 gives 2 for every 20th segment.
+/// `R` is kept in millionths, so that it does not drift and cycles have whole lengths: 1.25 gives
+/// 1, 1, 1, 2 and repeats; 1.05 gives 2 for every 20th segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Redundancy {
     /// Millionths of a combination for each segment.
     each: u64,
-    /// Millionths that are left over, below one combination.
+    /// The remainder in millionths, below one combination.
     credit: u64,
 }
 
 impl Redundancy {
-    /// `r` between 1 and 1000; what is below, or no number, counts as 1.
+    /// `r` between 1 and 1000; smaller values and NaN count as 1.
     pub fn new(r: f64) -> Self {
         Self { each: millionths(r), credit: 0 }
     }
 
-    /// From now on `r` instead. What is left over stays, less than one combination.
+    /// Sets a new `r`. The remainder, less than one combination, is kept.
     pub fn set(&mut self, r: f64) {
         self.each = millionths(r);
     }
 
-    /// A segment enters: the number of combinations to send for it, at least one.
+    /// A segment is sent: returns the number of combinations for it, at least one.
     pub fn on_segment(&mut self) -> u32 {
         self.credit += self.each;
         let whole = self.credit / PARTS;
@@ -36,10 +37,10 @@ impl Redundancy {
         whole as u32 // at most 1000
     }
 
-    /// The redundant cycle, in packets: every so many there is one more packet than there are
-    /// segments (Xue et al. 2017, §IV-C: `r/(r − 1)`), rounded up. `None` if `r` adds nothing.
+    /// The redundant cycle: the number of packets in which there is one more packet than segments
+    /// (Xue et al. 2017, §IV-C: `r/(r − 1)`), rounded up. `None` if `r` adds nothing.
     ///
-    /// It comes from the same millionths, so that 1.05 gives 21, which `1.05 / 0.05` does not.
+    /// It is computed from the same millionths, so that 1.05 gives 21; `1.05 / 0.05` would not.
     pub fn cycle(r: f64) -> Option<u32> {
         let each = millionths(r);
         (each > PARTS).then(|| each.div_ceil(each - PARTS).min(u64::from(u32::MAX)) as u32)
@@ -47,7 +48,7 @@ impl Redundancy {
 }
 
 fn millionths(r: f64) -> u64 {
-    let r = if r >= 1.0 { r.min(MOST) } else { 1.0 }; // also if it is not a number
+    let r = if r >= 1.0 { r.min(MOST) } else { 1.0 }; // NaN counts as 1
     (r * PARTS as f64 + 0.5) as u64
 }
 

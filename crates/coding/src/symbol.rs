@@ -1,9 +1,9 @@
-//! What is combined.
+//! Symbols: the elements of combinations.
 
 use crate::field::{self, GROUP};
 use alloc::vec::Vec;
 
-/// The bytes of a segment, or as little of it as a simulation needs: a vector over GF(256).
+/// The bytes of a segment, or the part of it that a simulation needs: a vector over GF(256).
 pub trait Symbol: Clone {
     /// The neutral element of addition.
     fn zero() -> Self;
@@ -12,8 +12,8 @@ pub trait Symbol: Clone {
     /// Multiplies by `c`.
     fn scale(&mut self, c: u8);
 
-    /// Adds a combination. An implementation may be faster than this one, term by term; it has to
-    /// take every term, and each once.
+    /// Adds a combination. An implementation may be faster than this one, which adds term by term;
+    /// it must use every term exactly once.
     fn add_combination<'a>(&mut self, terms: impl Iterator<Item = (u8, &'a Self)>)
     where
         Self: 'a,
@@ -43,8 +43,8 @@ impl<const N: usize> Symbol for [u8; N] {
     }
 }
 
-/// A shorter one counts as filled up with zeros, so what is decoded may have more of them at its
-/// end than what was sent: a segment has to carry its length.
+/// A shorter vector counts as padded with zeros, so a decoded one may have more zeros at its end
+/// than the one sent: a segment must carry its length.
 impl Symbol for Vec<u8> {
     fn zero() -> Self {
         Vec::new()

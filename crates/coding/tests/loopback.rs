@@ -1,5 +1,5 @@
-//! A file through the coding layer between two real sockets, with everything a network does to
-//! packets.
+//! A file through the coding layer between two real sockets, over a network that loses, cuts,
+//! duplicates and reorders packets.
 
 #![expect(
     clippy::disallowed_methods,
@@ -18,14 +18,14 @@ use std::time::{Duration, Instant};
 const FILE: usize = 3_000_017;
 /// Bytes of a segment.
 const SEGMENT: usize = 1400;
-/// Most segments that a combination has (`W`).
+/// Most segments in a combination (`W`).
 const WINDOW: u32 = 6;
 const REDUNDANCY: f64 = 1.15;
-/// Segments that may be unacknowledged: they fit into the buffer of a socket.
+/// Most unacknowledged segments: they fit into the buffer of a socket.
 const FLIGHT: u32 = 48;
-/// Segments that the receiver keeps room for.
+/// Segments for which the receiver has room.
 const LIMIT: usize = 256;
-/// Acknowledgements stand still when they do not advance for so long.
+/// Time without progress after which acknowledgements count as stalled.
 const STILL: Duration = Duration::from_millis(3);
 /// The test has failed if it takes longer.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -51,7 +51,7 @@ impl Rng {
 struct Network<'a> {
     socket: &'a UdpSocket,
     rng: Rng,
-    /// Packets that others overtake, with how many more will.
+    /// Delayed packets, with the number of packets that will overtake each.
     late: VecDeque<(u64, Vec<u8>)>,
     sent: usize,
     lost: usize,
@@ -70,7 +70,7 @@ impl<'a> Network<'a> {
         if self.rng.percent(5) {
             self.lost += 1;
             if self.rng.percent(10) {
-                self.socket.send(&packet[..packet.len() / 2])?; // too short: its reader refuses it
+                self.socket.send(&packet[..packet.len() / 2])?; // too short: refused by its reader
             }
         } else if self.rng.percent(3) {
             self.reordered += 1;
@@ -109,13 +109,13 @@ fn in_time(until: Instant) -> Result<()> {
     }
 }
 
-/// Segments of a file, each with its length in front, which is coded with it.
+/// Segments of a file, each with its length before it, which is coded too.
 fn segments(file: &[u8]) -> Vec<Vec<u8>> {
     let framed = |part: &[u8]| [&(part.len() as u16).to_be_bytes(), part].concat();
     file.chunks(SEGMENT).map(framed).collect()
 }
 
-/// What stands behind the length of a segment.
+/// The bytes after the length of a segment.
 fn unframed(symbol: &[u8]) -> Option<&[u8]> {
     let (len, rest) = symbol.split_first_chunk()?;
     rest.get(..u16::from_be_bytes(*len).into())
@@ -125,7 +125,7 @@ fn unframed(symbol: &[u8]) -> Option<&[u8]> {
 struct Sender<'a> {
     network: Network<'a>,
     segments: &'a [Vec<u8>],
-    /// A new one for every packet.
+    /// A new key for every packet.
     key: u32,
 }
 
@@ -172,7 +172,7 @@ impl Sender<'_> {
     }
 }
 
-/// Takes packets until the sender is done, and returns what they were.
+/// Receives packets until the sender is finished, and returns the segments.
 fn receiver(
     mut network: Network<'_>,
     all: usize,

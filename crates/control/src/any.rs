@@ -1,4 +1,4 @@
-//! Any shipped controller at work on one connection.
+//! [`AnyController`]: any shipped controller, built for one connection.
 
 use crate::controller::forward;
 use crate::laws::AnyShell;
@@ -10,9 +10,10 @@ use alloc::boxed::Box;
 /// The controller of one connection. Dispatch is a `match`, not a virtual call.
 #[derive(Clone, Debug)]
 pub enum AnyController {
-    /// A law with the standard slow start, as most connections have it.
+    /// A law with the standard slow start: the common case.
     Law(AnyShell<Standard>),
-    /// Any other controller, boxed: the common case stays small, and one comparison finds it.
+    /// Any other controller. It is boxed to keep the common case small, and one comparison finds
+    /// it.
     Other(Box<Other>),
 }
 
@@ -62,7 +63,7 @@ impl AnyController {
 }
 
 forward! {
-    #[inline(always)] // on the way of every ACK
+    #[inline(always)] // runs for every ACK
     impl CongestionController for AnyController {
         AnyController::Law,
         AnyController::Other.control,
@@ -78,7 +79,7 @@ forward! {
 }
 
 forward! {
-    #[inline(never)] // it would crowd the way of a law's ACK
+    #[inline(never)] // keeps the code of a law's ACK short
     impl CongestionController for OtherControl {
         OtherControl::Law,
         OtherControl::Scheme,

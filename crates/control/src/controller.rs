@@ -27,8 +27,8 @@ pub struct Acked {
     pub nxt: u64,
 }
 
-/// What an acknowledgement of any kind says about the rate at which a path delivers; for
-/// controllers that ask for it (Cheng et al., draft-cheng-iccrg-delivery-rate-estimation).
+/// The delivery-rate sample of an acknowledgement of any kind, for controllers that need it (Cheng
+/// et al., draft-cheng-iccrg-delivery-rate-estimation).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Delivered {
     /// When the acknowledgement arrived.
@@ -41,8 +41,8 @@ pub struct Delivered {
     pub segments: f64,
     /// Segments delivered on the path so far (`C.delivered`).
     pub total: f64,
-    /// The same when the newest delivered packet was sent (`P.delivered`); none if it is not known
-    /// which was delivered.
+    /// The same when the newest delivered packet was sent (`P.delivered`); `None` if it is not
+    /// known which packet was delivered.
     pub prior: Option<f64>,
     /// Delivery rate; zero if there is no sample.
     pub rate: SegmentRate,
@@ -56,7 +56,7 @@ pub struct Delivered {
     pub phase: Phase,
 }
 
-/// Where a path stands in loss recovery.
+/// The state of a path in loss recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
     /// No loss outstanding.
@@ -68,13 +68,13 @@ pub enum Phase {
     Loss,
 }
 
-/// What an acknowledgement of a coded path says about losses that coding may still repair (Xue et
+/// The report in an acknowledgement of a coded path on losses that coding may still repair (Xue et
 /// al., TVT 2017, §IV-A).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Decoding {
-    /// Degrees of freedom that are missing now: with none, everything that arrived is decoded.
+    /// Degrees of freedom missing now; at 0, everything that arrived is decoded.
     pub lost: u32,
-    /// By how many more than the last acknowledgement said.
+    /// Increase of `lost` since the last acknowledgement.
     pub newly_lost: u32,
     /// Whether it acknowledges something new.
     pub advanced: bool,
@@ -82,22 +82,22 @@ pub struct Decoding {
     pub rtt: Span,
     /// `ΔT`: packets from one redundant packet to the next, r/(r − 1) rounded up.
     pub cycle: u32,
-    /// Whether the connection's receive window leaves hardly anything to send.
+    /// Whether the connection's receive window leaves hardly any room to send.
     pub full: bool,
 }
 
-/// How often a controller that asks for the reason of a loss found which.
+/// Counts of a controller that classifies losses as noise or congestion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verdicts {
-    /// Times that it began to ask (transient states entered).
+    /// Losses that it began to classify (transient states entered).
     pub asked: u64,
-    /// Found to be noise.
+    /// Losses found to be noise.
     pub noise: u64,
-    /// Found to be congestion.
+    /// Losses found to be congestion.
     pub congestion: u64,
 }
 
-/// What began a congestion event.
+/// The cause of a congestion event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// Loss inferred from acknowledgements: fast recovery begins.
@@ -119,7 +119,7 @@ pub struct Window {
     pub ssthresh: f64,
 }
 
-/// What a controller needs from the endpoints of its connection, beyond ACKs and losses.
+/// The needs of a controller from the endpoints of its connection, beyond ACKs and losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// One-way delays: [`CongestionController::on_delay`].
@@ -143,34 +143,34 @@ impl Needs {
         Needs { delays: false, rates: false, rate_based: false, reports: false, siblings: false };
 }
 
-/// Is told names and values.
+/// A callback that takes the name and the value of a quantity.
 pub type See<'a> = &'a mut dyn FnMut(&str, f64);
 
 /// Congestion control of one connection over all of its paths.
 ///
-/// Paths are indices from 0; windows are in segments. A transport tells what happened on a path and
-/// then reads the window of that path, and of the others if [`Needs::siblings`] says that they may
-/// have moved.
+/// Paths are indices from 0; windows are in segments. A transport reports an event on a path and
+/// then reads the window of that path. If [`Needs::siblings`] is set, the windows of the other
+/// paths may have moved too.
 pub trait CongestionController {
-    /// What it needs to be told.
+    /// The events and samples that this controller needs, beyond ACKs and losses.
     fn needs(&self) -> Needs {
         Needs::NONE
     }
 
-    /// When it wants to be woken; never unless it says so. Asked after every event of the
+    /// When the timer of this controller expires; by default never. Asked after every event of the
     /// connection if [`Needs::siblings`].
     fn timer(&self) -> Time {
         Time::NEVER
     }
 
-    /// The time that [`CongestionController::timer`] named has come.
+    /// The timer set by [`CongestionController::timer`] expired.
     fn on_timer(&mut self, _now: Time) {}
 
-    /// An ACK of new data arrived on `path`. Duplicate ACKs are not told.
+    /// An ACK of new data arrived on `path`. Duplicate ACKs are not reported.
     fn on_ack(&mut self, path: usize, ack: &Acked);
 
-    /// [`CongestionController::on_ack`], and the window of `path` after it: an ACK asks which
-    /// controller this is once. `ack` is computed only by controllers that read it.
+    /// Calls [`CongestionController::on_ack`] and returns the window of `path` after it, so that an
+    /// ACK dispatches on the controller once. `ack` is computed only by controllers that read it.
     fn grow(&mut self, path: usize, ack: impl Fn() -> Acked) -> Window
     where
         Self: Sized,
@@ -192,13 +192,13 @@ pub trait CongestionController {
     /// each event.
     fn undo(&mut self, path: usize);
 
-    /// Continue `path` with this window: it was idle, or the scheduler penalises it.
+    /// Continues `path` with this window, after an idle period or a penalty by the scheduler.
     fn restart(&mut self, path: usize, window: Window);
 
     /// The window of `path` now.
     fn window(&self, path: usize) -> Window;
 
-    /// An ACK of any kind says how much of `path` was delivered, and how fast. Called if
+    /// An ACK of any kind reports how much was delivered on `path`, and how fast. Called if
     /// [`Needs::rates`].
     fn on_delivered(&mut self, _path: usize, _delivered: &Delivered) {}
 
@@ -217,15 +217,15 @@ pub trait CongestionController {
         false
     }
 
-    /// What controllers that classify losses (see [`CongestionController::on_decoding`]) found on
-    /// `path` so far.
+    /// Losses on `path` classified so far, by controllers that classify them (see
+    /// [`CongestionController::on_decoding`]).
     fn verdicts(&self, _path: usize) -> Verdicts {
         Verdicts::default()
     }
 
-    /// Tells `see` the quantities inside the controller that belong to `path`, for observation: a
-    /// name with its unit, such as `alpha` or `l_segments`, and a value. Membership of a set is 0
-    /// or 1, and its name begins with `in_`. A path may have none at times.
+    /// Passes the controller's internal quantities of `path` to `see`, for observation: a name with
+    /// its unit, such as `alpha` or `l_segments`, and a value. Membership of a set is 0 or 1, and
+    /// its name begins with `in_`. A quantity may be missing at times.
     fn observe(&self, _path: usize, _see: See<'_>) {}
 
     /// A TFRC report arrived on `path`. Controllers that use reports ([`Needs::reports`]) get no
@@ -242,8 +242,7 @@ pub trait CongestionController {
     }
 }
 
-/// Implements [`CongestionController`] for an enum of controllers. This is the one place that hands
-/// calls on.
+/// Implements [`CongestionController`] for an enum of controllers by delegation to its variants.
 ///
 /// The attributes are those of `on_ack` and `grow`; methods in a last block replace defaults.
 #[macro_export]

@@ -1,4 +1,5 @@
-//! What every kind of controller, law and slow start says of itself, in its own file.
+//! Names, options and descriptions of controllers, laws and slow starts, declared in the file of
+//! each kind.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -6,31 +7,31 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use units::name::{find, same, strip};
 
-/// How a kind is named and described to people: what `units::Described` has, and what only
+/// Names and description of a kind: the fields of `units::Described`, and those that only
 /// controllers have.
 #[derive(Clone, Copy, Debug)]
 pub struct Described {
     /// The names that results call it by, the first one preferred.
     pub names: &'static [&'static str],
-    /// What papers and other programs call it. A name that two kinds have here is refused with both
-    /// of them named.
+    /// Names in papers and in other programs. If two kinds share one, the name is refused with an
+    /// error that names both kinds.
     pub aliases: &'static [&'static str],
     /// One sentence.
     pub summary: &'static str,
-    /// Its rule in symbols: of a law, growth per acknowledged segment and window after a congestion
-    /// event.
+    /// The rule in symbols. For a law: growth per acknowledged segment and window after a
+    /// congestion event.
     pub formula: &'static str,
-    /// Where the rule is published.
+    /// The publication of the rule.
     pub source: &'static str,
-    /// Of a law: whether growth or backoff jumps where paths tie, so that an equilibrium may lie on
-    /// a jump. Theory then averages over states that differ by its mesh.
+    /// For a law: whether growth or backoff jumps where paths tie, so that an equilibrium may lie
+    /// on a jump. Theory then averages over states that differ by its mesh.
     pub set_valued: bool,
-    /// Of a law: whether the kernel runs it as `kernel:NAME`, by the C of its text.
+    /// For a law: whether the kernel runs it as `kernel:NAME`, from the C of its text.
     pub ported: bool,
 }
 
 impl Described {
-    /// What most kinds leave as it is.
+    /// Defaults of the fields that most kinds leave unchanged.
     pub const DEFAULT: Described = Described {
         names: &[],
         aliases: &[],
@@ -42,7 +43,7 @@ impl Described {
     };
 }
 
-/// A kind that scenarios name: `NAME` or `NAME:OPTION`. A value of the type is the kind with its
+/// A kind named in scenarios as `NAME` or `NAME:OPTION`. A value of the type is the kind with its
 /// option.
 pub trait Kind: Copy + 'static {
     /// Names, summary, formula and source.
@@ -51,20 +52,20 @@ pub trait Kind: Copy + 'static {
     /// The kind without an option; `None` if it needs one.
     const PLAIN: Option<Self>;
 
-    /// What may follow its name after a colon.
+    /// Options: the text after the name and a colon.
     const CHOICES: &'static [Choice<Self>] = &[];
 }
 
-/// A kind that answers to a name.
+/// A kind found by one of its names.
 pub(crate) struct Called<K> {
     /// Its first name.
     pub(crate) name: &'static str,
-    /// The kind, and how results call it; `None` if it has no such option.
+    /// The kind and its name in results; `None` if the kind has no such option.
     pub(crate) kind: Option<(K, String)>,
 }
 
 impl<K: Kind> Called<K> {
-    /// What `name`, with this option, says of the kind; `None` if it is not called so.
+    /// Looks up `name` with this option in the kind; `None` if the kind does not have this name.
     pub(crate) fn of(name: &str, option: Option<&str>) -> Option<Self> {
         let Described { names, aliases, .. } = K::DESCRIBED;
         let of = |name: &str, option| {
@@ -85,8 +86,8 @@ impl<K: Kind> Called<K> {
         Some(of(names[0], Some(choice.text)))
     }
 
-    /// The kind with what followed the colon, and the option as lists show it; `None` if that is
-    /// not one of its options.
+    /// The kind with this option, and the option as lists show it; `None` if the kind has no such
+    /// option.
     fn with_option(option: Option<&str>) -> Option<(K, Option<String>)> {
         let Some(text) = option else {
             return K::PLAIN.map(|kind| (kind, None));
@@ -97,7 +98,7 @@ impl<K: Kind> Called<K> {
 }
 
 impl<K> Called<K> {
-    /// The same of an enum in which the kind is a variant.
+    /// Maps the kind to the enum in which it is a variant.
     pub(crate) fn map<T>(self, of: impl FnOnce(K) -> T) -> Called<T> {
         Called { name: self.name, kind: self.kind.map(|(kind, text)| (of(kind), text)) }
     }
@@ -105,10 +106,10 @@ impl<K> Called<K> {
 
 /// An option of a kind, or a family of them.
 pub struct Choice<K: 'static> {
-    /// The word, or what stands before the number.
+    /// The word, or the text before the number.
     text: &'static str,
     meaning: &'static str,
-    /// What papers call the kind with this option.
+    /// Names of the kind with this option in papers.
     aliases: &'static [&'static str],
     value: Value<K>,
 }
@@ -149,7 +150,7 @@ impl<K: Copy> Choice<K> {
         Choice { text, meaning, aliases: &[], value: Value::Number { above, most, examples, kind } }
     }
 
-    /// The same with names of its own, beside `NAME:OPTION`: those of papers.
+    /// The same option with aliases beside `NAME:OPTION`: names from papers.
     pub const fn aliased(self, aliases: &'static [&'static str]) -> Self {
         Choice { aliases, ..self }
     }
@@ -211,15 +212,15 @@ impl<K: Copy> Choice<K> {
 /// A kind as lists show it.
 #[derive(Clone, Debug)]
 pub struct Listed {
-    /// What its file says.
+    /// The description in the kind's file.
     pub described: Described,
-    /// Options and what they mean; a family of options stands there by its first example.
+    /// Options and their meanings; a family of options is shown by its first example.
     pub options: Vec<(String, String)>,
     /// Whether it has a name without an option.
     pub plain: bool,
-    /// All options that stand for the kind in tests.
+    /// All options used in tests.
     examples: Vec<String>,
-    /// What the kind with one of its options is called by itself.
+    /// Aliases of the kind with one of its options.
     option_aliases: Vec<&'static str>,
 }
 
@@ -236,13 +237,13 @@ impl Listed {
         }
     }
 
-    /// Everything that it is called.
+    /// All names and aliases.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         let Described { names, aliases, .. } = self.described;
         names.iter().chain(aliases).copied().chain(self.option_aliases.iter().copied())
     }
 
-    /// Its name with each of its options.
+    /// The name with each of the options.
     pub fn texts(&self) -> impl Iterator<Item = String> {
         let name = self.described.names[0];
         let plain = self.plain.then(|| name.to_owned());
@@ -268,14 +269,14 @@ macro_rules! kinds {
                 alloc::vec![$($crate::kind::Listed::of::<$file::$type>()),*]
             }
 
-            /// What its file says of it.
+            /// The description in the kind's file.
             pub fn described(&self) -> $crate::kind::Described {
                 match self {
                     $($any::$variant(_) => <$file::$type as $crate::kind::Kind>::DESCRIBED,)*
                 }
             }
 
-            /// The kinds that are called `name`, with this option.
+            /// The kinds with this name and this option.
             pub(crate) fn called(
                 name: &str,
                 option: Option<&str>,

@@ -1,8 +1,8 @@
-//! What a congestion-avoidance law is, and its drift.
+//! The trait of congestion-avoidance laws, and the drift of a law.
 
 use crate::{Acked, See};
 
-/// What one path of a connection last published; `N` is what its law remembers of it.
+/// The state that one path of a connection last published; `N` is the law's memory of the path.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PathView<N = ()> {
     /// Congestion window in segments; in recovery the window that recovery will end with.
@@ -22,18 +22,19 @@ impl<N> PathView<N> {
     }
 }
 
-/// See [`Law::terms`]; what the two numbers are, the law says.
+/// See [`Law::terms`]; each law defines its two numbers.
 pub type Terms = [f64; 2];
 
-/// Floor of ssthresh in segments for a path that is controlled by itself (RFC 5681 eq. 4).
+/// Floor of ssthresh in segments for an uncoupled path (RFC 5681 eq. 4).
 pub const SINGLE_PATH_SSTHRESH: f64 = 2.0;
 
-/// The congestion-avoidance rule of one algorithm: pure mathematics over what the paths published.
+/// The congestion-avoidance rule of one algorithm: a pure function of the state that the paths
+/// published.
 ///
 /// `me` indexes `paths` and is usable whenever the shell calls.
 pub trait Law: Clone + core::fmt::Debug {
-    /// What the law remembers of one path: kept by the shell, published to the sibling paths. `()`
-    /// for a law without memory.
+    /// The law's memory of one path: kept by the shell, published to the sibling paths. `()` for a
+    /// law without memory.
     type Note: Copy + Default + PartialEq + core::fmt::Debug;
 
     /// Segments that the window of `me` gains for one acknowledged segment; may be negative.
@@ -42,8 +43,8 @@ pub trait Law: Clone + core::fmt::Debug {
     /// Whether [`Law::growth_of`] is cheaper than [`Law::growth`] over many paths.
     const TERMS: bool = false;
 
-    /// What the sums and maxima of [`Law::growth`] take from a usable path. The shell keeps it
-    /// until the path publishes something else.
+    /// A usable path's terms of the sums and maxima in [`Law::growth`]. The shell caches them until
+    /// the path publishes a change.
     fn terms(&self, _path: &PathView<Self::Note>) -> Terms {
         [0.0; 2]
     }
@@ -74,8 +75,8 @@ pub trait Law: Clone + core::fmt::Debug {
         Self::Note::default()
     }
 
-    /// Smallest ssthresh of a path in segments while the law sees several. A law that changes the
-    /// increase alone keeps that of RFC 5681 eq. 4.
+    /// Smallest ssthresh of a path in segments while the law sees several. A law that changes only
+    /// the increase keeps the floor of RFC 5681 eq. 4.
     fn min_ssthresh(&self) -> f64 {
         SINGLE_PATH_SSTHRESH
     }
@@ -90,13 +91,13 @@ pub trait Law: Clone + core::fmt::Debug {
     /// timeout.
     fn note_lost_again(&self, _note: &mut Self::Note) {}
 
-    /// Updates the note: the last congestion event was spurious, before which the note was
-    /// `before`.
+    /// Updates the note: the last congestion event was spurious; `before` is the note from before
+    /// that event.
     fn note_undone(&self, note: &mut Self::Note, before: Self::Note) {
         *note = before;
     }
 
-    /// Tells `see` what the law works with on `me` beyond window and round trip: names, as in
+    /// Passes the law's quantities for `me`, beyond window and round trip, to `see`: names, as in
     /// [`CongestionController::observe`](crate::CongestionController::observe), and values.
     fn observe(&self, _me: usize, _paths: &[PathView<Self::Note>], _see: See<'_>) {}
 

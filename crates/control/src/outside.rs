@@ -1,4 +1,4 @@
-//! Controllers from outside: of a program that uses this crate, or of Python.
+//! Controllers defined outside this crate: by a program that uses it, or in Python.
 
 use crate::tfrc::Feedback;
 use crate::{
@@ -10,7 +10,8 @@ use alloc::sync::Arc;
 use core::cell::OnceCell;
 use core::fmt::{self, Debug};
 
-/// What makes the controllers of connections; a plan has it in the place of a name.
+/// A factory of controllers from outside, one for each connection; in a plan it stands in place of
+/// a name.
 ///
 /// ```
 /// use control::{
@@ -48,10 +49,10 @@ use core::fmt::{self, Debug};
 /// assert_eq!((spec.to_string().as_str(), control.window(1).cwnd), ("fixed", 40.0));
 /// ```
 pub trait Outside: Debug + Send + Sync {
-    /// What results call it.
+    /// The name in results.
     fn name(&self) -> &str;
 
-    /// What its controllers need from the endpoints beyond ACKs and losses.
+    /// The needs of its controllers from the endpoints beyond ACKs and losses.
     fn needs(&self) -> Needs {
         Needs::NONE
     }
@@ -61,9 +62,9 @@ pub trait Outside: Debug + Send + Sync {
     fn control(&self, settings: Settings, paths: usize) -> Box<dyn CongestionController + Send>;
 }
 
-/// A controller from outside at work on one connection. It is made when it is first asked. A clone
-/// is another one that has seen nothing: connections of a class are copies of one that does not
-/// begin.
+/// A controller from outside for one connection. The controller is built at its first use. A clone
+/// builds a new controller without state: connections of a class are copies of one that has not
+/// begun.
 pub struct OutsideControl {
     outside: Arc<dyn Outside>,
     settings: Settings,

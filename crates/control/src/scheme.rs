@@ -1,4 +1,4 @@
-//! What a controller that is not a law says of itself.
+//! The trait of schemes: controllers that are not a law.
 
 use crate::slow_start::AnySlowStart;
 use crate::{CongestionController, Kind, Needs, Settings};
@@ -8,7 +8,7 @@ pub(crate) trait Scheme: Kind {
     /// The controller of one connection.
     type Control: CongestionController;
 
-    /// What its controller needs from the endpoints beyond ACKs and losses.
+    /// The needs of its controller from the endpoints beyond ACKs and losses.
     fn needs(self) -> Needs {
         Needs::NONE
     }

@@ -17,23 +17,23 @@ use crate::{
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
-/// What a shell may be told; the defaults are the decisions that the project took.
+/// Settings of a shell; the defaults are the project's decisions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// Smallest window in segments, at least 1.
     pub min_window: f64,
     /// Smallest ssthresh of coupled paths in segments, at least 1; `None` is the law's own
-    /// ([`Law::min_ssthresh`]). A path that is controlled by itself has 2.
+    /// ([`Law::min_ssthresh`]). An uncoupled path has 2.
     pub min_ssthresh: Option<f64>,
     /// Window at the start, in segments.
     pub initial_window: f64,
-    /// Slow-start threshold at the start, in segments; infinite unless told.
+    /// Slow-start threshold at the start, in segments; infinite by default.
     pub initial_ssthresh: f64,
     /// At the end of slow start, whether segments left over in that ACK grow the window by the
     /// law (as Linux does) or are dropped.
     pub carry_over: bool,
-    /// Whether an ACK grows a window as if it acknowledged one segment at most, and not by what it
-    /// acknowledges (RFC 3465).
+    /// Whether an ACK grows a window as if it acknowledged one segment at most, instead of by the
+    /// segments acknowledged (RFC 3465).
     pub growth_per_ack: bool,
     /// The path on which schemes with a base flow begin as a TCP.
     pub base: usize,
@@ -55,7 +55,7 @@ impl Default for Settings {
 
 impl Settings {
     /// Segments by which an ACK may grow a window, before limits of RFC 3465.
-    #[inline(always)] // on the way of every ACK
+    #[inline(always)] // runs for every ACK
     pub(crate) fn counted(&self, ack: &Acked) -> f64 {
         if self.growth_per_ack { ack.segments.min(1.0) } else { ack.segments }
     }
@@ -81,21 +81,21 @@ pub struct Shell<L: Law, S = Standard> {
     views: Box<[PathView<L::Note>]>,
 }
 
-/// The window of a path and how it grows below ssthresh, and what window and note were before the
-/// last congestion event, in case that was spurious.
+/// The window of a path, its slow start, and the window and note from before the last congestion
+/// event, for undo.
 #[derive(Clone, Copy, Debug)]
 struct Kept<N, S> {
     now: Window,
     before: Window,
     note: N,
     slow_start: S,
-    /// The [`Law::terms`] of what the path last published, if the law has any.
+    /// The [`Law::terms`] of the path's last published state, if the law has terms.
     terms: Terms,
 }
 
 impl<L: Law> Shell<L> {
-    /// `paths` paths under `law` with the standard slow start, all members, none with a round-trip
-    /// sample yet.
+    /// `paths` paths under `law` with the standard slow start. All are members, and no path has a
+    /// round-trip sample yet.
     pub fn new(law: L, settings: impl Into<Arc<Settings>>, paths: usize) -> Self {
         Shell::with_slow_start(law, Standard, settings, paths)
     }
@@ -123,24 +123,24 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
         }
     }
 
-    /// From now on `law` says how windows move; they stay as they are.
+    /// Replaces the law; the windows do not change.
     pub(crate) fn set_law(&mut self, law: L) {
         self.law = law;
         (0..self.views.len()).for_each(|path| self.keep_terms(path));
     }
 
-    /// What the paths published last, for observation.
+    /// The published state of the paths, for observation.
     pub fn views(&self) -> &[PathView<L::Note>] {
         &self.views
     }
 
     /// Whether the law sees siblings; one usable path alone is exactly Reno.
-    #[inline(always)] // on the way of every ACK
+    #[inline(always)] // runs for every ACK
     fn consults_law(&self, me: usize) -> bool {
         self.views.len() > 1 && self.views[me].usable && usable(&self.views).nth(1).is_some()
     }
 
-    #[inline(always)] // on the way of every ACK
+    #[inline(always)] // runs for every ACK
     fn growth(&self, me: usize) -> f64 {
         match self.consults_law(me) {
             true if L::TERMS => {
@@ -157,7 +157,7 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
         }
     }
 
-    /// The new ssthresh of `me`, floored as its way of being controlled demands.
+    /// The new ssthresh of `me`, with the floor of coupled or uncoupled control.
     fn backoff(&self, me: usize) -> f64 {
         let after = match self.consults_law(me) && self.law.coupled() {
             true => {
@@ -170,7 +170,7 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
     }
 
     /// Slow start, then avoidance for what is left of the acknowledged segments.
-    #[inline(always)] // on the way of every ACK
+    #[inline(always)] // runs for every ACK
     fn grow(&mut self, me: usize, ack: &Acked) {
         let Kept { now, slow_start, .. } = &mut self.windows[me];
         let Window { cwnd, ssthresh } = *now;
@@ -210,8 +210,8 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
         self.keep_terms(me);
     }
 
-    /// `me` has published something that the law's terms depend on.
-    #[inline(always)] // on the way of every ACK
+    /// Updates the cached terms after `me` published a change.
+    #[inline(always)] // runs for every ACK
     fn keep_terms(&mut self, me: usize) {
         if L::TERMS && self.views.len() > 1 {
             let view = &self.views[me];
@@ -221,7 +221,7 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
 }
 
 impl<L: Law, S: SlowStart> CongestionController for Shell<L, S> {
-    #[inline(always)] // on the way of every ACK
+    #[inline(always)] // runs for every ACK
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         let view = &mut self.views[path];
         view.srtt = ack.srtt.seconds();
@@ -245,7 +245,7 @@ impl<L: Law, S: SlowStart> CongestionController for Shell<L, S> {
             self.windows[path].now.ssthresh = self.backoff(path);
         }
         let cwnd = match cause {
-            // With a loss, what recovery ends with.
+            // After a loss, the window at the end of recovery.
             Cause::FastRetransmit | Cause::Mark => self.windows[path].now.ssthresh,
             Cause::Timeout | Cause::TimeoutAgain => self.settings.min_window,
         };

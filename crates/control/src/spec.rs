@@ -1,4 +1,4 @@
-//! Which congestion control a flow has: the one place where its name is parsed.
+//! [`ControllerSpec`]: the congestion control of a flow, parsed from its name in this one place.
 
 use crate::kind::{Called, Described, Listed};
 use crate::slow_start::AnySlowStart;
@@ -12,36 +12,36 @@ use core::str::FromStr;
 use formula::{Reference, TextLaw, is_text};
 use units::name::{offer, strip};
 
-/// Before the name of a law that is to run as the kernel runs it.
+/// Prefix of a law that runs with the kernel's arithmetic.
 const KERNEL: &str = "kernel:";
 
-/// A controller as a scenario gives it, parsed: by its name, or by the text of a law. `Display`
-/// gives the name by which results call it, however it was written.
+/// A controller parsed from a scenario: from its name, or from the text of a law. `Display` gives
+/// the name used in results, whatever the spelling was.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ControllerSpec {
     text: Arc<str>,
     kind: ControllerKind,
 }
 
-/// What a [`ControllerSpec`] is.
+/// The kinds of [`ControllerSpec`].
 #[derive(Clone, Debug)]
 pub enum ControllerKind {
     /// A law in the readable shell, with this slow start.
     Law(AnyLaw, AnySlowStart),
-    /// The same of a law that is written as text.
+    /// A law written as text in the readable shell, with this slow start.
     Written(Written, AnySlowStart),
     /// The port of this law to the kernel, in the kernel's shell.
     Kernel(AnyLaw),
-    /// The same of a law that is written as text, whose port is generated.
+    /// The generated port of a law written as text, in the kernel's shell.
     KernelWritten(Written),
     /// A controller that is not a law.
     Scheme(AnyScheme),
-    /// A controller from outside; no text gives it.
+    /// A controller from outside, without a textual form.
     Outside(Arc<dyn Outside>),
 }
 
 impl PartialEq for ControllerKind {
-    /// Controllers from outside are the same if they are one and the same.
+    /// Controllers from outside are equal only if they are the same object.
     fn eq(&self, other: &Self) -> bool {
         use ControllerKind::{Kernel, KernelWritten, Law, Outside, Scheme, Written};
         match (self, other) {
@@ -57,17 +57,17 @@ impl PartialEq for ControllerKind {
 }
 
 impl ControllerSpec {
-    /// What it names.
+    /// The kind of controller.
     pub fn kind(&self) -> &ControllerKind {
         &self.kind
     }
 
-    /// A controller from outside, by the name that it gives itself.
+    /// A controller from outside, under its own name.
     pub fn outside(outside: Arc<dyn Outside>) -> Self {
         ControllerSpec { text: outside.name().into(), kind: ControllerKind::Outside(outside) }
     }
 
-    /// What it needs from the endpoints.
+    /// The needs of the controller from the endpoints.
     pub fn needs(&self) -> Needs {
         match self.kind {
             ControllerKind::Scheme(scheme) => scheme.needs(),
@@ -76,8 +76,8 @@ impl ControllerSpec {
         }
     }
 
-    /// What its file says of it; its option, slow start and shell do not matter. `None` for a law
-    /// that is written as text.
+    /// The description in its file, whatever its option, slow start and shell. `None` for a law
+    /// written as text.
     pub fn described(&self) -> Option<Described> {
         match &self.kind {
             ControllerKind::Law(law, _) | ControllerKind::Kernel(law) => Some(law.described()),
@@ -88,7 +88,7 @@ impl ControllerSpec {
         }
     }
 
-    /// The law that it is, if it is written as text.
+    /// The law, if it is written as text.
     pub fn written(&self) -> Option<&Written> {
         match &self.kind {
             ControllerKind::Written(law, _) | ControllerKind::KernelWritten(law) => Some(law),
@@ -96,12 +96,12 @@ impl ControllerSpec {
         }
     }
 
-    /// The text that gives it again: the text of a law that is written, else its name.
+    /// The text that parses to this controller: the text of a written law, otherwise its name.
     pub fn source(&self) -> &str {
         self.written().map_or(&self.text, |law| law.text())
     }
 
-    /// Its rule in symbols.
+    /// The rule in symbols.
     pub fn formula(&self) -> String {
         match self.described() {
             Some(described) => described.formula.into(),
@@ -117,7 +117,7 @@ impl ControllerSpec {
         }
     }
 
-    /// Whether the kernel runs it: a port, or a law that has one, without option and slow start.
+    /// Whether the kernel runs it: a port, or a law with a port, without option and slow start.
     pub fn ported(&self) -> bool {
         match self.kind {
             ControllerKind::Kernel(_) | ControllerKind::KernelWritten(_) => true,
@@ -127,8 +127,8 @@ impl ControllerSpec {
         }
     }
 
-    /// Calls `visitor` with the law that it is, as far as mathematics goes: neither the kernel's
-    /// arithmetic nor slow start matter there. `None` if it is none.
+    /// Calls `visitor` with the law as mathematics, without the kernel's arithmetic and slow start.
+    /// `None` if the controller is not a law.
     pub fn visit_law<V: LawVisitor>(&self, visitor: V) -> Option<V::Output> {
         match &self.kind {
             ControllerKind::Law(law, _) | ControllerKind::Kernel(law) => Some(law.visit(visitor)),
@@ -140,7 +140,7 @@ impl ControllerSpec {
     }
 
     /// See [`Law::min_ssthresh`](crate::Law::min_ssthresh); `None` for a law that couples no paths,
-    /// and for what is no law.
+    /// and for a controller that is not a law.
     pub fn min_ssthresh(&self) -> Option<f64> {
         struct Floor;
         impl LawVisitor for Floor {
@@ -152,8 +152,8 @@ impl ControllerSpec {
         self.visit_law(Floor).flatten()
     }
 
-    /// Every registered controller: laws and schemes under each of their options, laws with each
-    /// slow start, and those of the kernel. Tests and fuzz targets run over these.
+    /// Every registered controller: laws and schemes with each of their options, laws with each
+    /// slow start, and the kernel's. Tests and fuzz targets iterate over these.
     pub fn all() -> Vec<ControllerSpec> {
         let mut texts: Vec<String> = listed().iter().flat_map(Listed::texts).collect();
         for slow_start in AnySlowStart::listed() {
@@ -182,8 +182,8 @@ fn ported() -> Vec<&'static str> {
 impl FromStr for ControllerSpec {
     type Err = UnknownController;
 
-    /// Reads `NAME`, `NAME:OPTION`, either with `+SLOW_START` behind it, or `kernel:NAME`; or the
-    /// text of a law. Case, hyphens, underscores and spaces of names do not matter.
+    /// Parses `NAME`, `NAME:OPTION`, either with `+SLOW_START` after it, or `kernel:NAME`; or the
+    /// text of a law. Case, hyphens, underscores and spaces of names are ignored.
     fn from_str(text: &str) -> Result<Self, UnknownController> {
         if is_text(text) {
             return written(text);
@@ -199,7 +199,7 @@ impl FromStr for ControllerSpec {
 impl FromStr for AnyLaw {
     type Err = UnknownController;
 
-    /// Reads the name of a law, with its option.
+    /// Parses the name of a law, with its option.
     fn from_str(text: &str) -> Result<Self, UnknownController> {
         match text.parse::<ControllerSpec>()?.kind {
             ControllerKind::Law(law, _) | ControllerKind::Kernel(law) => Ok(law),
@@ -208,12 +208,12 @@ impl FromStr for AnyLaw {
     }
 }
 
-/// The file that a text names, if it names the file of a law, and what it sets in it.
+/// The file of a law that a text names, with the values that the text sets in it.
 pub fn law_file(text: &str) -> Option<Reference<'_>> {
     Reference::of(text).filter(|_| !is_text(text))
 }
 
-/// The law of a text.
+/// Parses the text of a law.
 fn written(text: &str) -> Result<ControllerSpec, UnknownController> {
     let law = TextLaw::read(text).map_err(|wrong| UnknownController(wrong.to_string()))?;
     let mut label = law.label();
@@ -238,7 +238,7 @@ fn written(text: &str) -> Result<ControllerSpec, UnknownController> {
     Ok(ControllerSpec { text: label.into(), kind })
 }
 
-/// A controller, and how results call it.
+/// A controller and its name in results.
 type Read = Result<(ControllerKind, String), UnknownController>;
 
 fn kernel(name: &str) -> Read {
@@ -256,7 +256,7 @@ fn kernel(name: &str) -> Read {
 }
 
 fn readable(text: &str) -> Read {
-    // A name may have a plus itself: Couple+.
+    // A name may contain a plus itself: Couple+.
     if let Some(read) = called(text, text, None, None) {
         return read;
     }
@@ -271,7 +271,7 @@ fn readable(text: &str) -> Read {
     called(text, name, option, slow_start).unwrap_or_else(|| Err(unknown(text)))
 }
 
-/// What `name`, with this option and slow start, says; `None` if nothing is called so.
+/// Looks up `name` with this option and slow start; `None` if no controller has this name.
 fn called(
     text: &str,
     name: &str,
@@ -313,7 +313,7 @@ fn with_slow_start(kind: &ControllerKind, slow_start: AnySlowStart) -> Option<Co
     }
 }
 
-/// The slow start called `name`, and how results call it.
+/// The slow start called `name`, and its name in results.
 fn slow_start(text: &str, name: &str) -> Result<(AnySlowStart, String), UnknownController> {
     let found = AnySlowStart::called(name, None).pop();
     found.and_then(|called| called.kind).ok_or_else(|| {
@@ -332,11 +332,12 @@ impl fmt::Display for ControllerSpec {
     }
 }
 
-/// Why a text names no controller, with names or options that were probably meant.
+/// The error for a text that does not name a controller, with the names or options that were
+/// probably meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownController(String);
 
-/// What to say of `text`, which is no name.
+/// The error for `text`, which is not a name.
 fn unknown(text: &str) -> UnknownController {
     if let Some(Reference { file, .. }) = law_file(text) {
         let why = "is a law in a file, and files are not read here: give its text";
@@ -351,7 +352,7 @@ fn unknown(text: &str) -> UnknownController {
     UnknownController(format!("there is no controller `{text}`{offer}"))
 }
 
-/// What to say of `text`, if the option of the kind `name` is missing or unknown.
+/// The error for `text` if the option of the kind `name` is missing or unknown.
 fn wrong_option(text: &str, name: &str) -> UnknownController {
     let known = listed().into_iter().find(|kind| kind.described.names[0] == name);
     let options = known.map(|kind| kind.options).unwrap_or_default();
@@ -364,7 +365,7 @@ fn wrong_option(text: &str, name: &str) -> UnknownController {
     UnknownController(format!("`{text}` {problem} {all}"))
 }
 
-/// What to say of a name that several kinds have in the papers.
+/// The error for a name that papers use for several kinds.
 fn ambiguous<'a>(
     name: &str,
     all: impl Iterator<Item = &'a Called<ControllerKind>>,

@@ -1,7 +1,7 @@
-//! A law that is written as text: see `formula`.
+//! A law written as text: see `formula`.
 //!
-//! A growth that is not finite counts as none, and such a window after a loss as half of the
-//! window. Only laws whose notes grow without bound come to that.
+//! A growth that is not finite counts as zero. A window after a loss that is not finite counts as
+//! half of the window. Both happen only to laws whose notes grow without bound.
 
 use crate::law::PathView;
 use crate::{Acked, Law, See, Span};
@@ -9,7 +9,7 @@ use alloc::sync::Arc;
 use core::ops::Deref;
 use formula::{Event, Inputs, MOST_NOTES, Symbol, TextLaw};
 
-/// A law that is written as text, shared by the connections under it.
+/// A law written as text, shared by the connections under it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Written(Arc<TextLaw>);
 
@@ -27,11 +27,11 @@ impl Deref for Written {
     }
 }
 
-/// What a written law remembers of one path; places beyond its notes are zero.
+/// Notes of a written law on one path; places beyond its notes are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Notes(pub [f64; MOST_NOTES]);
 
-/// What formulas read: the paths that published.
+/// Input of formulas: the published state of the paths.
 struct Paths<'a>(&'a [PathView<Notes>]);
 
 impl Inputs<f64> for Paths<'_> {
@@ -52,12 +52,12 @@ impl Inputs<f64> for Paths<'_> {
             Symbol::Window => view.cwnd,
             Symbol::Rtt => view.srtt,
             Symbol::Note(note) => view.note.0[usize::from(note) % MOST_NOTES],
-            Symbol::Acked | Symbol::LastRtt | Symbol::Loss => f64::NAN, // no formula reads them
+            Symbol::Acked | Symbol::LastRtt | Symbol::Loss => f64::NAN, // not read by formulas
         }
     }
 }
 
-/// What updates of notes and steady values read: the path itself, and what happened.
+/// Input of note updates and steady values: the path itself, and the event.
 #[derive(Clone, Copy, Default)]
 struct Happened {
     notes: Notes,
@@ -78,7 +78,7 @@ impl Inputs<f64> for Happened {
 
     fn read(&self, symbol: Symbol, _path: usize) -> f64 {
         match symbol {
-            Symbol::Window => f64::NAN, // no update reads it
+            Symbol::Window => f64::NAN, // not read by updates
             Symbol::Rtt => self.rtt,
             Symbol::Note(note) => self.notes.0[usize::from(note) % MOST_NOTES],
             Symbol::Acked => self.acked,
@@ -101,7 +101,7 @@ impl Written {
 impl Law for Written {
     type Note = Notes;
 
-    #[inline] // on the way of every ACK
+    #[inline] // runs for every ACK
     fn growth(&self, me: usize, paths: &[PathView<Notes>]) -> f64 {
         let growth: f64 = self.0.growth(me, &Paths(paths));
         if growth.is_finite() { growth } else { 0.0 }
@@ -126,7 +126,7 @@ impl Law for Written {
         self.0.min_ssthresh()
     }
 
-    #[inline] // on the way of every ACK
+    #[inline] // runs for every ACK
     fn note_acked(&self, note: &mut Notes, ack: &Acked) {
         if self.0.notes_acks() {
             let Acked { segments: acked, srtt, rtt, .. } = *ack;

@@ -2,7 +2,7 @@
 //! with probability `p`, and a window is lowered at most once a round trip. In the round trip after
 //! a loss the path is in recovery: it sends at the lowered window and does not grow.
 //!
-//! The mean windows are held against two references of a different kind: mean windows of an
+//! The mean windows are compared with two references of a different kind: mean windows of an
 //! independent Monte-Carlo program, and the root of the shipped laws' drift.
 
 mod common;
@@ -98,7 +98,7 @@ impl Harness<'_> {
 fn mean_windows(law: &str, cases: &[Lossy]) -> Vec<f64> {
     let mut harness = Harness::new(law, cases);
     while harness.fewest_events() < 50 {
-        harness.send(); // forget the start
+        harness.send(); // discard the start
     }
     let begin = harness.send();
     harness.paths.iter_mut().for_each(|path| (path.segments, path.events) = (0, 0));
@@ -151,7 +151,7 @@ fn best_path(cases: &[Lossy]) -> Vec<f64> {
     cases.iter().map(|(p, _)| if *p == least { (2.0 / p).sqrt() } else { 0.0 }).collect()
 }
 
-/// What the mean windows of a law are held against besides the reference.
+/// The root with which the mean windows of a law are compared, besides the reference.
 #[derive(Clone, Copy, PartialEq)]
 enum Root {
     /// The root of the drift, path by path.
@@ -162,15 +162,16 @@ enum Root {
     /// The total of a root that is known without relaxation: everything on the best path, √(2/p),
     /// as OLIA's right-hand side is set-valued and COUPLED's root lies on the floor.
     Best,
-    /// Nothing: the symmetric root is not the stable one (BALIA), or the split depends on random
+    /// No root: the symmetric root is not the stable one (BALIA), or the split depends on random
     /// ties (OLIA at equal loss).
     Unset,
 }
 
-/// What a mean may be of its root. The root is where increases and decreases balance on average at
-/// a constant window, √(2/p) for Reno; the mean of a window that is halved at random times and
-/// stands still for a round trip after each halving is lower, about 1.26/√p, a factor of 0.89. The
-/// factor varies by a few per cent between laws, as growth depends on the other path's swings.
+/// Range of a mean window as a fraction of its root. The root is where increases and decreases
+/// balance on average at a constant window, √(2/p) for Reno; the mean of a window that is halved at
+/// random times and stands still for a round trip after each halving is lower, about 1.26/√p, a
+/// factor of 0.89. The factor varies by a few per cent between laws, as growth depends on the other
+/// path's swings.
 const SAWTOOTH: core::ops::RangeInclusive<f64> = 0.84..=0.94;
 
 /// The factor cancels between the paths of one connection.
@@ -179,7 +180,7 @@ const SPLIT: f64 = 0.10;
 /// The tolerance of the reference windows.
 const REFERENCE: f64 = 0.08;
 
-/// What is wrong with the mean windows of one law.
+/// The discrepancies of the mean windows of one law.
 fn discrepancies(law: &str, cases: &[Lossy], reference: [f64; 2], kind: Root) -> Vec<String> {
     let means = mean_windows(law, cases);
     let mut wrong = Vec::new();

@@ -1,4 +1,4 @@
-//! What Compound TCP promises, for arbitrary histories.
+//! Properties of Compound TCP, for arbitrary histories.
 
 mod common;
 
@@ -36,7 +36,7 @@ proptest! {
         let (mut compound, mut now, floor) = (compound(settings, 4), 0.0, settings.min_window);
         for ((path, rest, srtt, event), moves) in history.into_iter().zip(moves) {
             now += rest;
-            // What comes before the event may end a round, at which the delay window gives way.
+            // The ACK before the event may end a round, at which the delay window gives way.
             tell(&mut compound, path, now, srtt, Event::Ack { segments: 0.0, limited: false });
             let before = windows(&compound, 4);
             tell(&mut compound, path, now, srtt, event);

@@ -1,4 +1,4 @@
-//! What CS218_ALGO promises, for arbitrary histories.
+//! Properties of CS218_ALGO, for arbitrary histories.
 
 mod common;
 
@@ -38,7 +38,7 @@ proptest! {
         let (mut control, mut plain) = (cs218("cs218", settings, 4), lia(settings, 4));
         let mut acks = [0; 4];
         for (path, _, srtt, event) in history {
-            // `tell` tells of one acknowledgement before the event, and of up to one after.
+            // `tell` reports one acknowledgement before the event, and up to one after.
             if acks[path] > 3 {
                 for control in [&mut control as &mut dyn CongestionController, &mut plain] {
                     control.on_congestion(path, Cause::Mark);
@@ -46,7 +46,7 @@ proptest! {
                 acks[path] = 0;
             }
             match event {
-                Event::Spurious => continue, // brings back what was counted before
+                Event::Spurious => continue, // restores the count from before
                 Event::Ack { .. } | Event::Restart => acks[path] += 2,
                 _ => acks[path] = 1,
             }
@@ -116,7 +116,7 @@ proptest! {
             let before = lost.window(path);
             lost.on_congestion(path, Cause::FastRetransmit);
             let floor = settings.min_window.max(settings.min_ssthresh.unwrap_or(2.0));
-            // A path that is alone until others have answered has the floor of a TCP.
+            // A path is alone until others have answered, and then has the floor of a TCP.
             let most = (before.cwnd / 2.0).max(floor.max(2.0));
             let after = lost.window(path);
             prop_assert!(after.cwnd >= (before.cwnd / 2.0).max(floor.min(2.0)) && after.cwnd <= most);

@@ -1,4 +1,5 @@
-//! What DWC promises, for arbitrary histories: it is a scheme and no law, and has its own.
+//! Properties of DWC, for arbitrary histories. DWC is a scheme and not a law, so the tests of laws
+//! do not cover it.
 
 mod common;
 

@@ -1,7 +1,7 @@
 //! Every registered law under arbitrary legal histories of one to four paths.
 //!
-//! One enum holds all that a transport may report. A small model of loss recovery, one state for
-//! each path, turns arbitrary operations into legal ones and knows what must hold after each.
+//! One enum holds all reports that a transport may make. A small model of loss recovery, one state
+//! for each path, turns arbitrary operations into legal ones and checks the invariants after each.
 
 mod common;
 
@@ -9,7 +9,7 @@ use common::{controller, registered};
 use control::{Acked, AnyController, Cause, CongestionController, Phase, Settings, Span, Window};
 use proptest::prelude::*;
 
-/// All that a transport may report on a path.
+/// The reports that a transport may make on a path.
 #[derive(Clone, Copy, Debug)]
 enum Operation {
     Ack { segments: f64, srtt: f64, cwnd_limited: bool },
@@ -21,7 +21,7 @@ enum Operation {
     Join,
 }
 
-/// What the model knows of a path.
+/// The model's state of a path.
 #[derive(Clone, Copy, Debug)]
 struct Modelled {
     member: bool,
@@ -125,7 +125,7 @@ impl Harness {
         Ok(())
     }
 
-    /// What holds for the path of the operation.
+    /// The invariants of the path of the operation.
     fn check_event(
         &mut self,
         path: usize,
@@ -143,7 +143,7 @@ impl Harness {
                 let frozen = !cwnd_limited || model.phase == Phase::Recovery;
                 let growth = after.cwnd - before.cwnd;
                 prop_assert!(!frozen || growth == 0.0, "{name}: grew by {growth}");
-                // Only OLIA takes window away, by at most 1/(n w) a segment.
+                // Only OLIA shrinks a window, by at most 1/(n w) a segment.
                 let least = if name.starts_with("olia") { most / before.cwnd } else { 0.0 };
                 prop_assert!(growth >= -least - 1e-12, "{name}: shrank by {growth}");
             }

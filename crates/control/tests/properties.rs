@@ -1,4 +1,4 @@
-//! What the laws promise, for arbitrary windows, round trips and histories.
+//! Properties of the laws, for arbitrary windows, round trips and histories.
 
 mod common;
 
@@ -12,7 +12,7 @@ fn law(name: &str) -> Box<dyn Formulas> {
     formulas(name.parse().expect("a law"))
 }
 
-/// A path that counts, as a running connection may have it.
+/// A usable path, as a running connection may have it.
 fn path() -> impl Strategy<Value = Path> {
     (1.0..1000.0, 0.0005..1.0, 0.0..1e5, 0.0..1e5).prop_map(
         |(cwnd, srtt, since_loss, between_losses)| Path { cwnd, srtt, since_loss, between_losses },
@@ -36,8 +36,8 @@ fn avoidance() -> Settings {
     Settings { initial_ssthresh: 1.0, ..Settings::default() }
 }
 
-/// An ensemble in avoidance whose paths have the given windows as near as whole losses bring them,
-/// with round-trip samples.
+/// An ensemble in avoidance with round-trip samples, whose paths have the given windows as near as
+/// whole losses bring them.
 fn warmed(law: &str, settings: Settings, start: &[(f64, f64)]) -> AnyController {
     let mut ensemble = controller(law, settings, start.len());
     warm(&mut ensemble, start);
@@ -60,7 +60,7 @@ fn start(number: core::ops::RangeInclusive<usize>) -> impl Strategy<Value = Vec<
     prop::collection::vec((0.001..0.5, 0.0..4.0), number)
 }
 
-/// RFC 5681 in the fewest words, as the oracle for one path alone.
+/// RFC 5681 in its shortest form, as the oracle for a single path.
 struct NewReno {
     cwnd: f64,
     ssthresh: f64,
@@ -148,7 +148,7 @@ proptest! {
         }),
     ) {
         let shuffled: Vec<Path> = order.iter().map(|old| paths[*old]).collect();
-        // Of `hacker` the first path is another one than the others.
+        // The first path of `hacker` differs from the others.
         for (name, law) in registered().into_iter().filter(|(name, _)| name != "hacker") {
             let law = formulas(law);
             for (new, old) in order.iter().enumerate() {
@@ -347,7 +347,7 @@ fn with_growth_per_ack_an_ack_of_many_segments_grows_a_window_as_one_of_one() {
     }
 }
 
-/// The last path leaves, and the first one goes on.
+/// The last path leaves, and the first one continues.
 struct Leaving<'a> {
     name: &'a str,
     start: &'a [(f64, f64)],

@@ -1,4 +1,4 @@
-//! Laws that are written as text beside those in Rust, bit by bit.
+//! Comparison of laws written as text with the same laws in Rust, bit by bit.
 
 mod common;
 
@@ -9,7 +9,7 @@ use control::{
 };
 use proptest::prelude::*;
 
-/// Each shipped text with what it sets, and the law in Rust that it is.
+/// Each shipped text with its settings, and the same law in Rust.
 const TWINS: [(&str, &str, &str); 11] = [
     (include_str!("../../../python/anabranch/laws/reno.law"), "", "reno"),
     (include_str!("../../../python/anabranch/laws/ewtcp.law"), "", "ewtcp"),

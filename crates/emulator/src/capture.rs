@@ -1,5 +1,5 @@
-//! A capture where the senders' devices are: data as it is read, ACKs as they are written, as a
-//! capture on the sending hosts would have them.
+//! A capture at the senders' devices: data when it is read, ACKs when they are written, as in a
+//! capture on the sending hosts.
 
 use crate::device::Device;
 use scenario::Plan;
@@ -7,17 +7,17 @@ use std::io::{self, Write};
 use units::Time;
 use wire::pcapng::Writer;
 
-/// A capture that is being written.
+/// A capture being written.
 pub(crate) struct Capture {
     writer: Writer<Box<dyn Write + Send>>,
     keep: usize,
-    /// The first failure to write; nothing is written after it.
+    /// The first write error; nothing is written after it.
     failed: Option<io::Error>,
 }
 
 impl Capture {
-    /// Begins a capture of a run of `plan`, with an interface for each device, of which the first
-    /// `keep` bytes of each packet are kept.
+    /// Begins a capture of a run of `plan`, with an interface for each device and the first `keep`
+    /// bytes of each packet.
     pub(crate) fn new(
         out: Box<dyn Write + Send>,
         plan: &Plan,
@@ -34,14 +34,14 @@ impl Capture {
         Ok(Capture { writer, keep, failed: None })
     }
 
-    /// A packet passes at `now` the device with this number.
+    /// A packet passes the device with this number at `now`.
     pub(crate) fn packet(&mut self, now: Time, device: u32, bytes: &[u8]) {
         if self.failed.is_none() {
             self.failed = self.writer.packet(device, now, bytes, self.keep, None).err();
         }
     }
 
-    /// The end of the run.
+    /// Completes the capture at the end of the run.
     pub(crate) fn finish(self) -> io::Result<()> {
         match self.failed {
             Some(error) => Err(error),

@@ -1,4 +1,4 @@
-//! The wall clock, and what the thread costs. The only file of the project that reads them in a
+//! The wall clock, and the cost of the thread. The only file of the project that reads them in a
 //! run.
 
 use std::num::NonZeroU64;
@@ -10,7 +10,7 @@ use units::{NANOS, Span, Time};
 pub(crate) struct Clock(Instant);
 
 impl Clock {
-    /// It is zero now.
+    /// Starts the clock at zero.
     #[expect(clippy::disallowed_methods, reason = "the emulator runs on the wall clock")]
     pub(crate) fn start() -> Self {
         Clock(Instant::now())
@@ -24,21 +24,22 @@ impl Clock {
     }
 }
 
-/// Processor time that the calling thread has used.
+/// Processor time used by the calling thread.
 pub(crate) fn thread_cpu() -> Span {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Span(time.tv_sec as u64 * NANOS + time.tv_nsec as u64)
 }
 
-/// How long the calling thread has been ready to run and had no processor; `None` where the kernel
-/// does not tell.
+/// How long the calling thread has been ready to run without a processor; `None` if the kernel does
+/// not report it.
 pub(crate) fn thread_waited() -> Option<Span> {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     told.split_ascii_whitespace().nth(1)?.parse().ok().map(Span)
 }
 
-/// While it lives, the calling thread is woken as soon as its sleep is over. Linux otherwise adds
-/// up to 50 µs to a sleep of a thread without real-time priority, so that wake-ups fall together.
+/// While this value lives, the calling thread is woken as soon as its sleep is over. Linux
+/// otherwise adds up to 50 µs to a sleep of a thread without real-time priority, so that wake-ups
+/// coincide.
 pub(crate) struct PreciseSleep {
     before: Option<u64>,
 }
@@ -46,7 +47,7 @@ pub(crate) struct PreciseSleep {
 impl PreciseSleep {
     pub(crate) fn begin() -> Self {
         let before = rustix::thread::current_timer_slack().ok();
-        // If it is refused, sleeps are less precise, which the lateness shows.
+        // If it is refused, sleeps are less precise, which the measured lateness shows.
         rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).ok();
         PreciseSleep { before }
     }

@@ -1,15 +1,15 @@
-//! The devices between which packets move, and what may be wrong with a set of them.
+//! The devices between which packets move, and checks of a set of devices.
 
 use scenario::Plan;
 use std::fmt;
 use std::os::fd::OwnedFd;
 
-/// Which end of a path.
+/// An end of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Where data enters.
+    /// The end at which data enters.
     Sender,
-    /// Where data leaves, and ACKs enter.
+    /// The end at which data leaves, and ACKs enter.
     Receiver,
 }
 
@@ -25,17 +25,17 @@ impl fmt::Display for Side {
 /// One end of a path of a class, for all users of the class.
 #[derive(Debug)]
 pub struct Device {
-    /// A TUN device: IP packets without a header before them, whole ones.
+    /// A TUN device: whole IP packets without a header before them.
     pub fd: OwnedFd,
     /// Index of the class in the plan.
     pub class: usize,
-    /// Which of the paths of the class.
+    /// Index of the path in the class.
     pub path: usize,
-    /// Which end of it.
+    /// The end of the path.
     pub side: Side,
 }
 
-/// What is wrong with the devices or the ports.
+/// An error in the devices or the ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetupError(String);
 
@@ -47,7 +47,7 @@ impl fmt::Display for SetupError {
 
 impl std::error::Error for SetupError {}
 
-/// Whether every path of every class has one device at each end, every class its ports.
+/// Checks that every path of every class has one device at each end, and every class its ports.
 pub(crate) fn check(plan: &Plan, devices: &[Device], first_port: u16) -> Result<(), SetupError> {
     for device in devices {
         let Device { fd, class, path, side } = device;
@@ -55,7 +55,7 @@ pub(crate) fn check(plan: &Plan, devices: &[Device], first_port: u16) -> Result<
             let text = format!("the {side}'s device of class {class}, path {path}: no such path");
             return Err(SetupError(text));
         }
-        // A read that waits would hold up every other device.
+        // A blocking read would delay every other device.
         rustix::io::ioctl_fionbio(fd, true).map_err(|error| {
             let text = format!("the {side}'s device of class {class}, path {path}: {error}");
             SetupError(text)

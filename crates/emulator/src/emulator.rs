@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use units::{NANOS, Span, Time};
 
-/// How far an emulation has come, and whether to stop; shared with the thread that watches it.
+/// Progress of an emulation, and the request to stop; shared with the thread that watches it.
 #[derive(Debug, Default)]
 pub struct Watch {
     /// Nanoseconds since the start of the clock.
@@ -26,13 +26,13 @@ impl Watch {
         Span(self.elapsed.load(Ordering::Relaxed)).seconds()
     }
 
-    /// Ends the emulation within 50 ms; what was measured so far is its result.
+    /// Ends the emulation within 50 ms; its result is the measurements until then.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 }
 
-/// How long the emulator sleeps at most, so that it notices a stop.
+/// Longest sleep of the emulator, so that it notices a stop.
 const BREATH: Span = Span::millis(50);
 
 /// The network of a plan between devices, ready to run once.
@@ -46,7 +46,7 @@ impl Emulator {
     /// Builds the network of `plan` between `devices`, which become non-blocking.
     ///
     /// # Errors
-    /// A path lacks a device or has two, a device belongs to no path, or the ports do not suffice.
+    /// A path lacks a device or has two, a device belongs to no path, or there are too few ports.
     pub fn new(
         plan: &Plan,
         devices: Vec<Device>,
@@ -56,8 +56,8 @@ impl Emulator {
         Ok(Emulator { devices, forwarder, duration: plan.duration })
     }
 
-    /// Has what passes the senders' devices written to `out` as pcapng, of each packet the first
-    /// `keep` bytes; `plan` is the one that it was built from. The clock is that of the emulation.
+    /// Writes packets at the senders' devices to `out` as pcapng, with the first `keep` bytes of
+    /// each; `plan` is the emulator's own. The clock is that of the emulation.
     ///
     /// # Errors
     /// `out` cannot be written.
@@ -71,11 +71,11 @@ impl Emulator {
         Ok(())
     }
 
-    /// Moves packets in the calling thread for `duration`, or as long as the plan says, or until it
-    /// is stopped. The clock starts with the call.
+    /// Moves packets in the calling thread for `duration`, by default the plan's duration, or until
+    /// it is stopped. The clock starts with the call.
     ///
     /// # Errors
-    /// A device is gone, or a capture cannot be written.
+    /// A device has failed, or a capture cannot be written.
     ///
     /// # Panics
     /// If packets appear or vanish: that is a fault of the emulator.
@@ -120,7 +120,7 @@ impl Emulator {
     }
 }
 
-/// Sleeps until a device has a packet, but no longer than `longest`.
+/// Sleeps until a device has a packet, but at most `longest`.
 fn sleep(polls: &mut [PollFd<'_>], longest: Span) -> io::Result<()> {
     let timeout = Timespec {
         tv_sec: (longest.0 / NANOS) as i64,
@@ -136,10 +136,10 @@ fn sleep(polls: &mut [PollFd<'_>], longest: Span) -> io::Result<()> {
     }
 }
 
-/// Reads a batch from every device that has something. Each is stamped with the time at which its
-/// reading began, after everything due until then, so that time never goes back for a link. `free`
-/// is the time of the last look, later by what was slept since: packets waited since then at most,
-/// or came in the sleep.
+/// Reads a batch from every device with packets. Each batch is stamped with the time at which its
+/// reading began, after all events due until then, so that time never goes back for a link. `free`
+/// is the time of the last look plus the sleep: packets have waited at most since then, or arrived
+/// during the sleep.
 fn read_all(
     forwarder: &mut Forwarder,
     polls: &[PollFd<'_>],

@@ -1,9 +1,8 @@
-//! The forwarder: what happens to a packet from the read to the write.
+//! The forwarder: handles a packet from the read to the write.
 //!
-//! Everything happens at its own due time: [`Forwarder::advance`] handles what is due in the order
-//! of time, however late it is called, so that several hops add no jitter. Simultaneous events
-//! happen as in the simulator: links by their number, then changes in the order of the file, then
-//! measurement.
+//! Every event has its due time: [`Forwarder::advance`] handles due events in the order of time,
+//! however late it is called, so that several hops add no jitter. Simultaneous events happen as in
+//! the simulator: links by their number, then changes in the order of the file, then measurement.
 
 use crate::capture::Capture;
 use crate::clock::Clock;
@@ -22,13 +21,13 @@ use std::io;
 use topology::{Hop, HopTarget, LazyStream, SharedMedia, Stream, TopologyBuilder};
 use units::{Span, Time};
 
-/// Packets read from one device before the next one has its turn and due packets are written.
+/// Most packets read from one device before due packets are written and the next device is read.
 const BATCH: usize = 16;
 
 /// Largest IPv4 packet in bytes.
 const LARGEST: u32 = 65_535;
 
-/// What an emulation is told besides its plan.
+/// Settings of an emulation besides its plan.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// The receiver's port of the first user of each class; the next users have the next ports.
@@ -39,14 +38,15 @@ pub struct Settings {
     pub series: bool,
 }
 
-/// What is outside the network: the devices, and the clock that says how late a write is.
+/// The surroundings of the network: the devices, and the clock that measures the lateness of a
+/// write.
 #[derive(Clone, Copy)]
 pub(crate) struct Outside<'a> {
     pub(crate) devices: &'a [Device],
     pub(crate) clock: &'a Clock,
 }
 
-/// What the agenda wakes; the order of simultaneous events.
+/// A wake-up on the agenda; their order is that of simultaneous events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Wake {
     /// The link with this number: a packet comes out of it.
@@ -62,18 +62,18 @@ pub(crate) struct Forwarder {
     hops: Vec<Hop>,
     routes: Routes,
     pub(crate) media: SharedMedia<Packet>,
-    /// The entry of each medium that counts; never if it has none.
+    /// The valid entry of each medium; never without one.
     pub(crate) media_pending: Vec<Time>,
-    /// When each busy link and each medium wants to be woken; entries may be stale.
+    /// Wake-ups of busy links and of media; entries may be stale.
     pub(crate) agenda: BinaryHeap<Reverse<(Time, Wake)>>,
-    /// The entry of each link that counts; never if it has none.
+    /// The valid entry of each link; never without one.
     pending: Vec<Time>,
-    /// Changes of links sorted by time, next one last.
+    /// Changes of links sorted by time, the next one last.
     script: Vec<(Time, u32, Change)>,
     slab: Slab,
     counts: Vec<PathCount>,
     meter: Meter,
-    /// Everything due until then has happened.
+    /// All events due until then have been handled.
     pub(crate) now: Time,
     read: u64,
     written: u64,
@@ -85,7 +85,7 @@ pub(crate) struct Forwarder {
     lateness: LatenessMeter,
     waiting: LatenessMeter,
     largest: u32,
-    /// A capture, if one is wanted.
+    /// A capture, if requested.
     pub(crate) capture: Option<Capture>,
 }
 
@@ -132,15 +132,15 @@ impl Forwarder {
         Ok(forwarder)
     }
 
-    /// When something is due next.
+    /// When the next event is due.
     pub(crate) fn next(&self) -> Time {
         let link = self.agenda.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
         let change = self.script.last().map_or(Time::NEVER, |(at, ..)| *at);
         link.min(change).min(self.meter.next())
     }
 
-    /// Everything that is due until `until` happens, in order. Packets at the end of their route
-    /// are written.
+    /// Handles all events due until `until`, in order. Packets at the end of their route are
+    /// written.
     pub(crate) fn advance(&mut self, until: Time, outside: Outside<'_>) {
         loop {
             let due = self.next();
@@ -162,7 +162,7 @@ impl Forwarder {
         self.now = until;
     }
 
-    /// Changes a link; when it is to be woken may have moved.
+    /// Changes a link; its wake-up may move.
     fn change(&mut self, link: u32, now: Time, change: Change) {
         let changed = &mut self.links[link as usize];
         changed.change(now, change);
@@ -174,18 +174,18 @@ impl Forwarder {
         }
     }
 
-    /// Writes a packet that passes a sender's device into the capture, if there is one.
+    /// Writes a packet at a sender's device into the capture, if there is one.
     fn record(&mut self, slot: u32, device: u32, bytes: usize) {
         if let Some(capture) = &mut self.capture {
             capture.packet(self.now, device, &self.slab.buffer(Some(slot))[..bytes]);
         }
     }
 
-    /// Reads what has waited at `devices[index]`, for `waited` at most, but no more than a batch,
-    /// and offers it at the present time. Returns whether anything was read.
+    /// Reads packets that have waited at `devices[index]`, for at most `waited`, up to a batch, and
+    /// offers them at the present time. Returns whether there were any.
     ///
     /// # Errors
-    /// The device is gone.
+    /// The device has failed.
     pub(crate) fn read(
         &mut self,
         index: usize,
@@ -232,11 +232,11 @@ impl Forwarder {
         }
     }
 
-    /// What comes out of `link` at the present time.
+    /// Handles the exits of `link` at the present time.
     fn wake_link(&mut self, link: u32, outside: Outside<'_>) {
         let index = link as usize;
         if self.pending[index] != self.now {
-            return; // an earlier entry took its place
+            return; // an earlier entry replaced it
         }
         self.pending[index] = Time::NEVER;
         while let Some(passage) = {
@@ -253,7 +253,7 @@ impl Forwarder {
         self.expect(link);
     }
 
-    /// Has a link woken when it next has something to do.
+    /// Schedules the next wake-up of a link.
     fn expect(&mut self, link: u32) {
         let due = self.links[link as usize].due();
         if due < self.pending[link as usize] {
@@ -262,14 +262,14 @@ impl Forwarder {
         }
     }
 
-    /// Takes away what the queue of a link has dropped after it had taken it.
+    /// Removes packets that the queue of a link dropped after accepting them.
     fn lose_dropped(&mut self, link: u32) {
         while let Some(packet) = self.links[link as usize].take_dropped() {
             self.lose(packet);
         }
     }
 
-    /// A link copies a packet: it has a buffer of its own from now on, if one is free.
+    /// A link copies a packet: the copy gets its own buffer, if one is free.
     fn copy(&mut self, packet: Packet, outside: Outside<'_>) {
         let Some(slot) = self.slab.copy(packet.slot) else {
             return;
@@ -278,7 +278,7 @@ impl Forwarder {
         self.hop(Packet { slot, ..packet }, outside);
     }
 
-    /// A packet goes into the next link of its route, or has arrived.
+    /// A packet enters the next link of its route, or has arrived.
     pub(crate) fn hop(&mut self, mut packet: Packet, outside: Outside<'_>) {
         let target = self.hops[packet.hop as usize].target();
         packet.hop += 1;
@@ -292,7 +292,7 @@ impl Forwarder {
         }
     }
 
-    /// A packet goes into a link.
+    /// Offers a packet to a link.
     fn offer(&mut self, packet: Packet, link: u32) {
         let mut rng = LazyStream { streams: &mut self.streams, index: link };
         match self.links[link as usize].offer(self.now, packet, &mut rng) {
@@ -310,7 +310,7 @@ impl Forwarder {
         self.slab.release(packet.slot);
     }
 
-    /// A packet is at the end of its route, and written.
+    /// A packet at the end of its route is written.
     fn arrive(&mut self, packet: Packet, outside: Outside<'_>) {
         let exit = self.routes.get(packet.route).exit;
         let bytes = usize::from(packet.bytes);
@@ -322,8 +322,8 @@ impl Forwarder {
         }
         let exit = &outside.devices[exit as usize].fd;
         let contents = &mut self.slab.buffer(Some(packet.slot))[..usize::from(packet.bytes)];
-        // Before the write: the receiving system handles the packet, and often answers, inside of
-        // it.
+        // Measured before the write: the receiving system handles the packet, and often answers,
+        // within the write.
         self.lateness.add(outside.clock.now().since(self.now));
         let data = is_data(packet.route);
         let count = &mut self.counts[path(packet.route)];
@@ -371,7 +371,7 @@ impl Forwarder {
     }
 }
 
-/// What is to be woken first at `due`.
+/// The first wake-up due at `due`.
 fn pop_due(agenda: &mut BinaryHeap<Reverse<(Time, Wake)>>, due: Time) -> Option<Wake> {
     let Reverse((at, wake)) = *agenda.peek()?;
     if at > due {

@@ -1,9 +1,9 @@
 //! The emulator: the links of a plan on the wall clock, moving IP packets between TUN devices.
 //!
-//! Links are those of the simulator, built by the same code from the same plan and drawing from the
-//! same named streams. They run in virtual time: when a packet is read, the moment at which it
-//! comes out is known, so a late wake-up delays the writing of a packet and nothing after it. What
-//! the emulator cannot do on time it reports: see [`Own`].
+//! Links are those of the simulator, built by the same code from the same plan, with the same named
+//! random streams. They run in virtual time: when a packet is read, its exit time is known, so a
+//! late wake-up delays the write of that packet and nothing after it. The emulator reports its own
+//! lateness: see [`Own`].
 #![cfg(target_os = "linux")]
 
 mod capture;

@@ -1,4 +1,4 @@
-//! What is measured while the emulator runs: the same figures at the same moments as the simulator.
+//! Measurements during an emulation: the same measures at the same times as in the simulator.
 
 use crate::packet::Packet;
 use crate::report::{PathResult, Series};
@@ -32,7 +32,7 @@ pub(crate) struct Meter {
     series: Option<Box<Series>>,
 }
 
-/// What was measured.
+/// The measurements.
 pub(crate) struct Rows {
     pub(crate) links: Vec<LinkResult>,
     pub(crate) stations: Vec<StationResult>,
@@ -58,12 +58,12 @@ impl Meter {
         }
     }
 
-    /// When to look next.
+    /// When the next sample is due.
     pub(crate) fn next(&self) -> Time {
         if self.warm { self.next_sample } else { self.next_sample.min(self.warmup) }
     }
 
-    /// Looks at the network at `now`, which is [`Meter::next`].
+    /// Takes a sample of the network at `now`, which is [`Meter::next`].
     pub(crate) fn look(
         &mut self,
         now: Time,

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use units::Time;
 
 impl Forwarder {
-    /// A packet comes to the first station of a medium link.
+    /// A packet arrives at the first station of a medium link.
     pub(crate) fn offer_medium(&mut self, packet: Packet, link: u32) {
         if !self.media.offer(self.now, link, packet) {
             self.lose(packet);
@@ -15,7 +15,7 @@ impl Forwarder {
         self.expect_medium(self.media.medium_of(link));
     }
 
-    /// Has a medium woken when it next has something to do.
+    /// Schedules the next wake-up of a medium.
     pub(crate) fn expect_medium(&mut self, medium: u32) {
         let at = self.media.next_wake(medium);
         if at != self.media_pending[medium as usize] {
@@ -26,10 +26,10 @@ impl Forwarder {
         }
     }
 
-    /// Something happens on a medium.
+    /// Handles a wake-up of a medium.
     pub(crate) fn wake_medium(&mut self, medium: u32, outside: Outside<'_>) {
         if self.media_pending[medium as usize] != self.now {
-            return; // another entry took its place
+            return; // another entry replaced it
         }
         self.media_pending[medium as usize] = Time::NEVER;
         let mut outcomes = Vec::new();

@@ -1,8 +1,8 @@
-//! What the emulator reads of a packet, and how a packet goes through the links.
+//! The emulator's view of a packet, and its form inside the links.
 
 use crate::report::Reason;
 
-/// A packet inside the network: 16 plain bytes; its contents lie in the slab.
+/// A packet inside the network: 16 plain bytes; its contents are in the slab.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Packet {
     /// Length of the IP packet.
@@ -11,11 +11,11 @@ pub(crate) struct Packet {
     pub(crate) traffic: u8,
     /// Whether a queue has marked it.
     pub(crate) marked: bool,
-    /// Where its contents lie.
+    /// The slot of its contents.
     pub(crate) slot: u32,
     /// Its route.
     pub(crate) route: u32,
-    /// Where it is on its route, an index into the hops.
+    /// Its position on its route, an index into the hops.
     pub(crate) hop: u32,
 }
 
@@ -44,11 +44,10 @@ impl network::Packet for Packet {
 /// The DSCP of packets of lower effort (RFC 8622 §4).
 const LE: u8 = 1;
 
-/// The field that says that a packet met congestion (CE).
+/// The value of the ECN field for congestion experienced (CE).
 const CE: u8 = 3;
 
-/// Writes CE into an IPv4 header that [`parse`] has accepted, and mends its checksum (RFC 1624 eq.
-/// 3).
+/// Writes CE into an IPv4 header accepted by [`parse`], and corrects its checksum (RFC 1624 eq. 3).
 pub(crate) fn mark(bytes: &mut [u8]) {
     let before = u16::from_be_bytes([bytes[0], bytes[1]]);
     bytes[1] |= CE;
@@ -60,7 +59,7 @@ pub(crate) fn mark(bytes: &mut [u8]) {
     bytes[10..12].copy_from_slice(&(!(sum as u16)).to_be_bytes());
 }
 
-/// What the emulator needs of the headers.
+/// The fields that the emulator needs of the headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     /// Length of the IP packet by its header, in bytes.
@@ -78,7 +77,7 @@ const UDP: u8 = 17;
 /// "More fragments", and the 13 bits of the fragment's offset.
 const FRAGMENT: u16 = 0x3fff;
 
-/// Reads the headers of an IPv4 packet with TCP or UDP inside (RFC 791, 9293, 768). Ports are the
+/// Parses the headers of an IPv4 packet with TCP or UDP inside (RFC 791, 9293, 768). Ports are the
 /// first four bytes of both.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Header, Reason> {
     let word = |at: usize| match bytes.get(at..at + 2) {
@@ -93,7 +92,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Header, Reason> {
         return Err(Reason::Foreign);
     }
     if word(6)? & FRAGMENT != 0 {
-        return Err(Reason::Fragment); // only the first one has ports
+        return Err(Reason::Fragment); // only the first fragment has ports
     }
     let (source, destination) = (word(header)?, word(header + 2)?);
     let traffic = word(0)? as u8;
@@ -105,7 +104,8 @@ pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// An IPv4 packet of `bytes` with `options` words of options; no checksums, which nobody reads.
+    /// An IPv4 packet of `bytes` with `options` words of options; without checksums, which are not
+    /// read.
     pub(crate) fn built(
         protocol: u8,
         options: u8,

@@ -1,9 +1,9 @@
-//! What an emulation gives: the figures of links and paths, and how well it kept time itself.
+//! The results of an emulation: measures of links and paths, and the emulator's own timing errors.
 
 use topology::{Histogram, LinkResult, LinkSeries, StationResult};
 use units::Span;
 
-/// The results of one emulation. Figures of links and paths cover the time after the warm-up.
+/// The results of one emulation. Measures of links and paths cover the time after the warm-up.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// One row for each link of the plan.
@@ -12,9 +12,9 @@ pub struct Report {
     pub stations: Vec<StationResult>,
     /// One row for each path of each user: classes in their order, users in theirs, then paths.
     pub paths: Vec<PathResult>,
-    /// Samples over time, if they were asked for.
+    /// Samples over time, if requested.
     pub series: Option<Box<Series>>,
-    /// How the emulator did.
+    /// The emulator's own errors and cost.
     pub own: Own,
 }
 
@@ -31,7 +31,7 @@ pub struct PathResult {
     pub throughput_bps: f64,
     /// Packets that entered in the direction of data.
     pub sent_packets: u64,
-    /// Those dropped or lost on the way.
+    /// Packets of these that were dropped or lost.
     pub lost_packets: u64,
 }
 
@@ -51,10 +51,10 @@ pub struct Series {
 pub struct Own {
     /// How late packets were written.
     pub lateness: Lateness,
-    /// How long packets waited at a device while the emulator was awake, at most: so much too late
-    /// they entered the network.
+    /// Upper bound on the wait of packets at a device while the emulator was awake: the delay with
+    /// which they entered the network.
     pub waiting: Lateness,
-    /// What the forwarding thread had of the processors.
+    /// Use of processors by the forwarding thread.
     pub processor: Processor,
     /// The largest IP packet seen, in bytes.
     pub largest_packet_bytes: u32,
@@ -62,20 +62,21 @@ pub struct Own {
     pub elapsed_s: f64,
     /// Packets that the emulator itself dropped.
     pub drops: Drops,
-    /// Where all packets are.
+    /// The places of all packets.
     pub conservation: Conservation,
 }
 
-/// The forwarding thread's time on and before a processor, as fractions of the time that passed.
+/// The forwarding thread's time on a processor and waiting for one, as fractions of the elapsed
+/// time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Processor {
-    /// It ran.
+    /// Running.
     pub used: f64,
-    /// It was ready to run and had to wait; `NaN` where the kernel does not tell.
+    /// Ready to run but waiting; `NaN` if the kernel does not report it.
     pub waited: f64,
 }
 
-/// How much too late something happened to a packet, over all packets; `NaN` if there were none.
+/// Lateness of an event, over all packets; `NaN` without packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lateness {
     /// Median.
@@ -84,7 +85,7 @@ pub struct Lateness {
     pub p99_s: f64,
     /// 99.9th percentile.
     pub p999_s: f64,
-    /// The worst.
+    /// Maximum.
     pub max_s: f64,
 }
 
@@ -108,7 +109,7 @@ impl LatenessMeter {
     }
 }
 
-/// Why the emulator dropped a packet that no link dropped.
+/// The reason why the emulator, instead of a link, dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// Not TCP or UDP over IPv4; systems send a few such packets on any device, which is harmless.
@@ -174,7 +175,7 @@ impl Drops {
 pub struct Conservation {
     /// Read from a device.
     pub read: u64,
-    /// Made from another one by a link that copies.
+    /// Duplicated by a link.
     pub copied: u64,
     /// Written to a device.
     pub written: u64,

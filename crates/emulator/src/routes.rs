@@ -1,4 +1,4 @@
-//! From a plan to links and routes: which way a packet takes that was read from a device.
+//! Builds links and routes from a plan, and finds the route of a packet read from a device.
 
 use crate::device::{Device, Side};
 use crate::packet::{Header, Packet};
@@ -9,13 +9,13 @@ use topology::{TopologyBuilder, UserLinks};
 /// A route of one user in one direction of a path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Route {
-    /// Where it begins among the hops.
+    /// The start of the route among the hops.
     pub(crate) hop: u32,
     /// The device to which its packets are written.
     pub(crate) exit: u32,
 }
 
-/// What the users of a class have in common.
+/// Settings shared by the users of a class.
 #[derive(Clone, Debug)]
 struct Users {
     /// Number of the first path of the first user.
@@ -26,7 +26,7 @@ struct Users {
     packet: u32,
 }
 
-/// All routes. Paths are numbered flow by flow, as the simulator does; path `n` has route `2n` for
+/// All routes. Paths are numbered flow by flow, as in the simulator; path `n` has route `2n` for
 /// data and route `2n + 1` for ACKs.
 #[derive(Clone, Debug)]
 pub(crate) struct Routes {
@@ -40,13 +40,13 @@ pub(crate) fn path(route: u32) -> usize {
     route as usize / 2
 }
 
-/// Whether a route is that of data.
+/// Whether a route carries data.
 pub(crate) fn is_data(route: u32) -> bool {
     route.is_multiple_of(2)
 }
 
 impl Routes {
-    /// Lays all routes of `plan`, whose devices have been checked.
+    /// Builds all routes of `plan`; the devices have been checked.
     pub(crate) fn new(
         plan: &Plan,
         devices: &[Device],
@@ -88,15 +88,15 @@ impl Routes {
         self.routes[route as usize]
     }
 
-    /// The route of a packet of `bytes` that was read from `device`. The user is told by the
-    /// receiver's port.
+    /// The route of a packet of `bytes` that was read from `device`. The receiver's port identifies
+    /// the user.
     pub(crate) fn find(&self, device: &Device, header: Header, bytes: u32) -> Result<u32, Reason> {
         let class = &self.classes[device.class];
         if header.total.max(bytes) > class.packet {
             return Err(Reason::Oversize);
         }
         if header.total > bytes {
-            return Err(Reason::Foreign); // cut short
+            return Err(Reason::Foreign); // a truncated packet
         }
         let (port, back) = match device.side {
             Side::Sender => (header.destination, 0),

@@ -1,23 +1,23 @@
 //! Buffers of the packets inside the network, of one size, allocated once.
 
-/// Bytes of all buffers. Memory that no packet has used yet is not taken from the system.
+/// Bytes of all buffers. The system allocates the memory of a buffer at its first use.
 const TOTAL: usize = 256 << 20;
-/// Bytes of a buffer at least.
+/// Least bytes of a buffer.
 const SMALLEST: usize = 2048;
 
-/// Buffers and which of them are free.
+/// Buffers, and the list of free ones.
 pub(crate) struct Slab {
     bytes: Vec<u8>,
     size: usize,
-    /// The slot that was freed last is used next: the memory touched is as large as the network
-    /// ever held at once.
+    /// The slot freed last is used next: the memory touched is that of the largest number of
+    /// packets at one time.
     free: Vec<u32>,
-    /// Takes what is read when no slot is free.
+    /// Receives a packet when no slot is free.
     spare: Vec<u8>,
 }
 
 impl Slab {
-    /// Buffers for packets of up to `largest` bytes, and one byte more, so that a longer one shows.
+    /// Buffers for packets of up to `largest` bytes, and one byte more to detect longer ones.
     pub(crate) fn new(largest: usize) -> Self {
         let size = (largest + 1).max(SMALLEST);
         let slots = TOTAL / size;
@@ -29,7 +29,7 @@ impl Slab {
         }
     }
 
-    /// The slot that is taken next; `None` if none is free.
+    /// The next slot; `None` if none is free.
     pub(crate) fn next(&self) -> Option<u32> {
         self.free.last().copied()
     }
@@ -45,12 +45,12 @@ impl Slab {
         }
     }
 
-    /// The slot that [`Slab::next`] gave is in use from now on.
+    /// Marks the slot of [`Slab::next`] as used.
     pub(crate) fn take(&mut self) {
         self.free.pop();
     }
 
-    /// A slot with the same contents as `slot`, in use from now on; `None` if none is free.
+    /// A used slot with the same contents as `slot`; `None` if none is free.
     pub(crate) fn copy(&mut self, slot: u32) -> Option<u32> {
         let new = self.free.pop()?;
         let begin = slot as usize * self.size;
@@ -58,7 +58,7 @@ impl Slab {
         Some(new)
     }
 
-    /// Nobody uses `slot` any more.
+    /// Marks `slot` as free.
     pub(crate) fn release(&mut self, slot: u32) {
         self.free.push(slot);
     }

@@ -7,8 +7,8 @@ use std::sync::mpsc::channel;
 use std::thread::{Builder, JoinHandle};
 use std::{io, mem};
 
-/// A thread that spins as long as this value lives. Which processor it keeps awake, and that it
-/// gives way to everything else, is for the caller to say to the kernel, by its number.
+/// A thread that spins while this value lives. The caller must bind it to a processor and give it
+/// the lowest priority, by its number in the kernel.
 #[derive(Debug)]
 pub struct Spinner {
     thread_id: i32,
@@ -17,10 +17,10 @@ pub struct Spinner {
 }
 
 impl Spinner {
-    /// Starts it.
+    /// Starts the thread.
     ///
     /// # Errors
-    /// There can be no further thread.
+    /// The system cannot create another thread.
     pub fn start() -> io::Result<Spinner> {
         let stop = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&stop);
@@ -40,7 +40,7 @@ impl Spinner {
         self.thread_id
     }
 
-    /// Ends it; on return it is gone.
+    /// Ends the thread; it has exited when this returns.
     pub fn stop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = mem::take(&mut self.thread) {

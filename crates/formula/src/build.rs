@@ -1,4 +1,4 @@
-//! From expressions as they are written to the graph: names are looked up, types are checked.
+//! Builds the graph from parsed expressions: looks up names and checks types.
 
 use crate::collect::{Declared, GROWTH, SYMBOLS};
 use crate::error::{Mistake, offer};
@@ -12,18 +12,18 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// Where an expression stands: not every symbol is known everywhere.
+/// The place of an expression: some symbols are known only in some places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
-    /// Growth, backoff, and what they use.
+    /// Growth, backoff, and the definitions that they use.
     Formula,
     /// The value of a note after an ACK.
     Ack,
     /// The value of a note after a loss.
     Loss,
-    /// The value of a note in the long run.
+    /// The value of a note in the steady state.
     Steady,
-    /// A number that depends on parameters alone.
+    /// A number that depends only on parameters.
     Constant,
 }
 
@@ -38,7 +38,7 @@ impl Place {
         }
     }
 
-    /// The symbols that are known there, beside parameters and definitions.
+    /// The symbols known in this place, besides parameters and definitions.
     fn symbols(self) -> &'static [&'static str] {
         match self {
             Place::Formula => &["w", "rtt", "x", "n", "w_tot"],
@@ -56,7 +56,7 @@ impl Place {
 /// The deepest nesting of reductions.
 const DEEPEST: Index = 3;
 
-/// Most expressions one inside the other, through definitions too.
+/// Deepest nesting of expressions, definitions included.
 const DEEPEST_OF_ALL: usize = 600;
 
 /// A window or an expression within this part of the largest counts as largest.
@@ -67,7 +67,7 @@ const TIE: f64 = 1e-6;
 struct Scope {
     /// The path of symbols without a letter, and of the letter `r`.
     own: Index,
-    /// The letters of reductions around.
+    /// The letters of the enclosing reductions.
     letters: Vec<(char, Index)>,
 }
 
@@ -89,11 +89,11 @@ pub(crate) struct Builder<'a> {
     text: &'a str,
     declared: &'a Declared,
     pub(crate) graph: Graph,
-    /// Of each node the bytes of the text that it comes from.
+    /// For each node, its bytes in the text.
     pub(crate) places: Vec<Range<usize>>,
     /// Definitions for a path and a place; `None` while one is being built.
     built: BTreeMap<(usize, Index, Place), Option<NodeId>>,
-    /// Expressions inside which the one that is being built stands.
+    /// Depth of nesting of the expression being built.
     depth: usize,
 }
 
@@ -116,18 +116,18 @@ impl<'a> Builder<'a> {
         self.numeric(expression, &Scope::of(ME), place)
     }
 
-    /// The node of the definition `index` for the path that asks, whatever it is.
+    /// The node of the definition `index` for the path being evaluated, a number or a condition.
     pub(crate) fn definition(&mut self, index: usize, place: Place) -> Built {
         let span = self.declared.definitions[index].name.span.clone();
         self.defined(index, ME, place, &span)
     }
 
-    /// The node of a note of the path that asks.
+    /// The node of a note of the path being evaluated.
     pub(crate) fn note(&mut self, note: u8, span: &Range<usize>) -> Built {
         self.add(Node::Path(Symbol::Note(note), ME), span)
     }
 
-    /// Whether a definition has been built for any place.
+    /// Whether a definition has been built for a place.
     pub(crate) fn is_built(&self, index: usize) -> bool {
         self.built.iter().any(|((own, ..), node)| *own == index && node.is_some())
     }
@@ -143,13 +143,13 @@ impl<'a> Builder<'a> {
         Ok(id)
     }
 
-    /// A number in the place of an operation of numbers alone.
+    /// Folds an operation on numbers alone to a number.
     fn folded(&self, node: Node) -> Node {
         let value = |id: NodeId| match self.graph.node(id) {
             Node::Number(value) => Some(value),
             _ => None,
         };
-        // What is not finite stays as it is written: `range::check` says what is wrong with it.
+        // A result that is not finite is not folded: `range::check` reports it with its expression.
         let known = match node {
             Node::One(One::Not, _) => None,
             Node::One(one, a) => value(a).map(|a| constant::one(one, a)),
@@ -184,7 +184,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The node of an expression. Definitions upon definitions go deep, and the stack has an end.
+    /// The node of an expression. The depth is limited, because nested definitions recurse on the
+    /// stack.
     fn any(&mut self, e: &Expression, scope: &Scope, place: Place) -> Built {
         self.depth += 1;
         if self.depth > DEEPEST_OF_ALL {
@@ -265,7 +266,7 @@ impl<'a> Builder<'a> {
         self.add(node, &span)
     }
 
-    /// A power that is a whole number in the text: products, and `1/…` for a negative one.
+    /// A power with a whole exponent in the text: products, and `1/…` for a negative exponent.
     fn whole(&mut self, base: NodeId, power: i16, span: &Range<usize>) -> Built {
         let size = power.unsigned_abs() as u8;
         let product = match size {
@@ -302,7 +303,7 @@ impl<'a> Builder<'a> {
         Err(self.unknown(name, span, place))
     }
 
-    /// What a name without a letter is, for the path `own`; `None` if it is none.
+    /// The node of a name without a letter, for the path `own`; `None` if the name is unknown.
     fn plain(
         &mut self,
         name: &str,
@@ -461,8 +462,8 @@ impl<'a> Builder<'a> {
         Ok(found)
     }
 
-    /// Whether an expression of the own path is the largest over all paths, or the smallest, ties
-    /// included.
+    /// Whether an expression of the own path is the largest over all paths, or the smallest; ties
+    /// count.
     fn outstanding(
         &mut self,
         largest: bool,
@@ -535,8 +536,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The least index for a reduction over `of`, such that equal reductions are one node: above
-    /// those of all paths that `of` names beside the `bound` letters.
+    /// The least index for a reduction over `of` that makes equal reductions one node: it is above
+    /// the indices of all paths named in `of`, without the `bound` letters.
     fn free_index(&self, of: &Expression, scope: &Scope, bound: &[char]) -> Result<Index, Mistake> {
         let index = 1 + self.highest(of, scope, bound);
         match index <= DEEPEST {
@@ -548,7 +549,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The highest index of a path that `e` names, the `bound` letters left out.
+    /// The highest index of a path named in `e`, without the `bound` letters.
     fn highest(&self, e: &Expression, scope: &Scope, bound: &[char]) -> Index {
         let own = match &e.kind {
             Kind::Name => {
@@ -600,7 +601,7 @@ fn no_function(word: &str, span: &Range<usize>) -> Mistake {
     Mistake::new(format!("there is no function `{word}`{help}"), span.clone())
 }
 
-/// The exponent, if the text has a whole number there.
+/// The exponent, if it is a whole number in the text.
 fn written_whole(e: &Expression) -> Option<i16> {
     let small = |value: f64| {
         let whole = value as i16;

@@ -1,4 +1,4 @@
-//! The statements of a text by what they declare; every name is declared once.
+//! Collects the declarations of a text; every name is declared once.
 
 use crate::error::{Mistake, offer};
 use crate::expression::{Expression, KEYWORDS};
@@ -10,7 +10,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What a text declares.
+/// The declarations of a text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Declared {
     own: usize,
@@ -26,7 +26,7 @@ pub(crate) struct Declared {
     pub(crate) kernel: bool,
 }
 
-/// A name with what it stands for.
+/// A declared name with its meaning.
 #[derive(Clone, Debug)]
 pub(crate) struct Declaration<T> {
     pub(crate) name: Named,
@@ -45,23 +45,24 @@ pub(crate) struct Given {
 /// Most names of a law.
 const MOST_NAMES: usize = 64;
 
-/// Most notes of a law: what each path has room for.
+/// Most notes of a law: the room for notes of each path.
 pub const MOST_NOTES: usize = 8;
 
-/// Names that mean something in every law.
+/// Names with a meaning in every law.
 pub(crate) const SYMBOLS: [&str; 10] =
     ["w", "rtt", "x", "n", "w_tot", "l", "rtt_min", "acked", "rtt_last", "p"];
 
-/// Definitions that the law is read for, and the one that only the shell reads.
+/// The definitions that make a law, and the one that only the shell reads.
 pub(crate) const GROWTH: &str = "growth";
 pub(crate) const BACKOFF: &str = "backoff";
 pub(crate) const MIN_SSTHRESH: &str = "min_ssthresh";
 
-/// The names of settings that are no parameters.
+/// Names of settings that are not parameters.
 pub(crate) const SLOW_START: &str = "slow_start";
 pub(crate) const ARITHMETIC: &str = "arithmetic";
 
-/// What `text` declares; from `own` bytes on it is ours, and may declare what laws may not.
+/// The declarations in `text`. From byte `own` on the text is the prelude's, which may declare
+/// names that laws may not.
 pub(crate) fn collect(text: &str, own: usize) -> Result<Declared, Mistake> {
     let mut all = Declared { own, ..Declared::default() };
     let mut settings = Vec::new();
@@ -121,7 +122,7 @@ impl Declared {
         Ok(())
     }
 
-    /// Refuses updates of what stands behind the text: the kernel counts those notes itself.
+    /// Refuses updates of notes declared after the text: the kernel counts those notes itself.
     fn own_note(&self, name: &Named) -> Result<(), Mistake> {
         let Named { text, span } = name;
         match prelude::NOTES.contains(&text.as_str()) && span.start < self.own {
@@ -133,7 +134,7 @@ impl Declared {
         }
     }
 
-    /// Whether `name` is free, and may be a name at all.
+    /// Checks that `name` is free and allowed.
     fn declare(&self, name: &Named) -> Result<(), Mistake> {
         let Named { text, span } = name;
         let wrong = |message: String| Err(Mistake::new(message, span.clone()));
@@ -162,7 +163,7 @@ impl Declared {
         Ok(())
     }
 
-    /// All names that the law declares.
+    /// All names declared by the law.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         let parameters = self.parameters.iter().map(|one| &one.name);
         let notes = self.notes.iter().map(|one| &one.name);
@@ -198,7 +199,7 @@ impl Declared {
     }
 }
 
-/// The number of a parameter, if it lies where it may.
+/// The value of a parameter, if it is in range.
 fn in_range(name: &str, setting: &Setting, range: &Interval) -> Result<f64, Mistake> {
     let value = setting.number()?;
     match range.holds(value) {

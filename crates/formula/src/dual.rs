@@ -3,8 +3,8 @@
 use crate::graph::{One, Two};
 use crate::number::Number;
 
-/// A number and its derivative. Where a formula has a kink or a jump the slope is that of the side
-/// that the formula takes there.
+/// A number and its derivative. At a kink or a jump the slope is that of the side that the formula
+/// takes there.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Dual {
     /// The number.
@@ -70,7 +70,7 @@ impl Number for Dual {
     }
 }
 
-/// A slope that does not move adds nothing, whatever its factor: `∞ · 0` is 0 here.
+/// A slope of zero stays zero, whatever its factor: `∞ · 0` is 0 here.
 fn scaled(factor: f64, slope: f64) -> f64 {
     if slope == 0.0 { 0.0 } else { factor * slope }
 }

@@ -1,4 +1,4 @@
-//! What is wrong with the text of a law, and where.
+//! Errors in the text of a law, with their place.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
 
-/// What is wrong, at which bytes of the text.
+/// An error, and its bytes in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mistake {
     pub(crate) message: String,
@@ -19,7 +19,7 @@ impl Mistake {
     }
 }
 
-/// Why a text is no law: the place in it with a caret below, and what would be right.
+/// The error of a text that is not a law: the place with a caret below it, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LawError {
     /// What is wrong and what would be right, in one line.
@@ -28,7 +28,7 @@ pub struct LawError {
     pub line: usize,
     /// The character in the line, from 1.
     pub column: usize,
-    /// The line with a caret below; may be cut where the line is long.
+    /// The line with a caret below it; a long line may be cut.
     excerpt: String,
 }
 
@@ -46,12 +46,12 @@ impl LawError {
         let before = text[line_start..start].chars().count();
         let marked = text[start..end.max(start)].lines().next();
         let marked = marked.map_or(1, |marked| marked.chars().count().max(1));
-        // A long line is shown from a little before the mistake on.
+        // A long line is shown starting a little before the mistake.
         let skipped = if before > MOST_SHOWN / 2 { before - MOST_SHOWN / 4 } else { 0 };
         let part: String = shown.chars().skip(skipped).take(MOST_SHOWN).collect();
         let (indent, carets) = (before - skipped, marked.min(MOST_SHOWN / 2));
         let excerpt = format!("    {part}\n    {:indent$}{:^<carets$}", "", "");
-        // What the message quotes may go over several lines.
+        // Quoted text in the message may have several lines.
         let words = |c: char| c.is_whitespace() || c.is_control();
         let message: Vec<&str> = message.split(words).filter(|word| !word.is_empty()).collect();
         LawError { message: message.join(" "), line, column: before + 1, excerpt }
@@ -72,7 +72,7 @@ impl fmt::Display for LawError {
 
 impl core::error::Error for LawError {}
 
-/// ` did you mean `…`?`, or nothing.
+/// ` did you mean `…`?`, or an empty text.
 pub(crate) fn offer<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     units::name::offer(name, known).to_string()
 }

@@ -1,4 +1,4 @@
-//! Expressions as they are written: a tree with places, and the parser of it.
+//! Expressions as a tree with places in the text, and their parser.
 //!
 //! ```text
 //! expression := "if" expression "then" expression "else" expression | or
@@ -20,7 +20,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// An expression and where it stands.
+/// An expression and its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Expression {
     pub(crate) kind: Kind,
@@ -30,9 +30,9 @@ pub(crate) struct Expression {
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
     Number(f64),
-    /// Its letters are those of the span.
+    /// Its letters are at the span.
     Name,
-    /// The name of the function stands at the range.
+    /// The name of the function is at the range.
     Call(Range<usize>, Vec<Expression>),
     Negative(Box<Expression>),
     Not(Box<Expression>),
@@ -60,10 +60,10 @@ pub(crate) enum Operator {
 /// Deepest nesting of an expression.
 const DEEPEST: usize = 64;
 
-/// Most words of an expression: what walks over its tree is recursive.
+/// Most tokens of an expression: functions that walk over its tree are recursive.
 const MOST_TOKENS: usize = 500;
 
-/// Words that are no names.
+/// Words that cannot be names.
 pub(crate) const KEYWORDS: [&str; 6] = ["if", "then", "else", "and", "or", "not"];
 
 /// The expression at `text[range]`.
@@ -268,7 +268,7 @@ impl Parser<'_> {
                 let inside = self.expression()?;
                 let end = self.span().end;
                 match self.take(Token::Close) {
-                    // A name is read again by its place.
+                    // The caller reads the name again from its place.
                     true if matches!(inside.kind, Kind::Name) => Ok(inside),
                     true => Ok(Expression { span: span.start..end, ..inside }),
                     false => Err(self.unexpected("an operator or `)`")),
@@ -278,7 +278,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The arguments of a function whose name and bracket have been read.
+    /// The arguments of a function; its name and bracket have been parsed.
     fn call(&mut self, name: Range<usize>) -> Result<Expression, Mistake> {
         let mut arguments = Vec::new();
         loop {
@@ -316,7 +316,7 @@ fn two(operator: Operator, left: Expression, right: Expression) -> Expression {
 }
 
 impl Expression {
-    /// The expressions directly inside.
+    /// The direct subexpressions.
     pub(crate) fn parts(&self) -> Vec<&Expression> {
         match &self.kind {
             Kind::Number(_) | Kind::Name => Vec::new(),

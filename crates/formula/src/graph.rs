@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-/// A node, by its place in the graph. Nodes stand behind those that they use.
+/// A node, by its index in the graph. A node comes after the nodes that it uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeId(pub(crate) u16);
 
@@ -12,14 +12,14 @@ impl NodeId {
     }
 }
 
-/// Which path a symbol belongs to: 0 is the path that asks, `k` the one that the reduction at depth
-/// `k` is at.
+/// The path of a symbol: 0 is the path being evaluated, `k` the present path of the reduction at
+/// depth `k`.
 pub type Index = u8;
 
-/// The path that asks.
+/// The path being evaluated.
 pub const ME: Index = 0;
 
-/// What a formula reads.
+/// The inputs of a formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symbol {
     /// `w`: congestion window in segments.
@@ -28,15 +28,15 @@ pub enum Symbol {
     Rtt,
     /// A note of the path.
     Note(u8),
-    /// `acked`: segments that this ACK acknowledges.
+    /// `acked`: segments acknowledged by this ACK.
     Acked,
-    /// `rtt_last`: the newest round-trip sample in seconds; zero while there is none.
+    /// `rtt_last`: the newest round-trip sample in seconds; zero before the first.
     LastRtt,
     /// `p`: the probability that a segment begins a congestion event.
     Loss,
 }
 
-/// An operation of one number.
+/// A unary operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum One {
     /// `-a`
@@ -49,11 +49,11 @@ pub enum One {
     Exponential,
     /// Natural logarithm.
     Logarithm,
-    /// Whether a condition does not hold.
+    /// Negation of a condition.
     Not,
 }
 
-/// An operation of two numbers, or of two conditions.
+/// A binary operation on numbers, or on conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Two {
     /// `a + b`
@@ -64,7 +64,7 @@ pub enum Two {
     Times,
     /// `a / b`
     Over,
-    /// `a` to the power of `b`, neither of them whole by its text.
+    /// `a` to the power of `b`, for exponents that are not whole in the text.
     Power,
     /// The smaller one.
     Least,
@@ -82,7 +82,7 @@ pub enum Two {
     Or,
 }
 
-/// What a reduction makes of all usable paths.
+/// A reduction over all usable paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
     /// The sum of a number.
@@ -91,14 +91,14 @@ pub enum Reduction {
     Most,
     /// The smallest number.
     Least,
-    /// For how many a condition holds.
+    /// The number of paths for which a condition holds.
     Count,
 }
 
 /// A node.
 #[derive(Clone, Copy, Debug)]
 pub enum Node {
-    /// A number that is known.
+    /// A constant.
     Number(f64),
     /// A symbol of a path.
     Path(Symbol, Index),
@@ -108,16 +108,16 @@ pub enum Node {
     One(One, NodeId),
     /// See [`Two`].
     Two(Two, NodeId, NodeId),
-    /// To a whole power, by multiplication.
+    /// A whole power, by multiplication.
     Whole(NodeId, u8),
     /// The second node if the condition holds, else the third.
     Choice(NodeId, NodeId, NodeId),
-    /// What the last node is over all usable paths, which its index runs over.
+    /// The reduction of the last node over all usable paths, with this index.
     Reduce(Reduction, Index, NodeId),
 }
 
 impl PartialEq for Node {
-    /// Numbers are the same if their bits are.
+    /// Numbers are equal if their bits are.
     fn eq(&self, other: &Self) -> bool {
         use Node::{Choice, Number, One, Path, Paths, Reduce, Two, Whole};
         match (*self, *other) {
@@ -137,7 +137,7 @@ impl PartialEq for Node {
 /// Most nodes of a law.
 pub(crate) const MOST_NODES: usize = 4096;
 
-/// Nodes, and of each the paths that it depends on.
+/// Nodes, and for each node the paths on which it depends.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     nodes: Vec<Node>,
@@ -146,7 +146,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// The node that is this; `None` where there are too many.
+    /// The node with this content; `None` if there are too many nodes.
     pub(crate) fn add(&mut self, node: Node) -> Option<NodeId> {
         if let Some(place) = self.nodes.iter().position(|known| *known == node) {
             return Some(NodeId(place as u16));
@@ -167,17 +167,17 @@ impl Graph {
         Some(NodeId(self.nodes.len() as u16 - 1))
     }
 
-    /// What stands there.
+    /// The content of a node.
     pub fn node(&self, id: NodeId) -> Node {
         self.nodes[id.place()]
     }
 
-    /// The nodes in their order, each behind those that it uses.
+    /// The nodes in order, each after those that it uses.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// The paths that a node depends on: bit `k` for [`Index`] `k`.
+    /// The paths on which a node depends: bit `k` for [`Index`] `k`.
     pub(crate) fn free(&self, id: NodeId) -> u8 {
         self.free[id.place()]
     }
@@ -193,7 +193,7 @@ impl Graph {
         [a, b, c].into_iter().flatten()
     }
 
-    /// Whether a node is a condition, and no number.
+    /// Whether a node is a condition instead of a number.
     pub fn is_condition(&self, id: NodeId) -> bool {
         match self.node(id) {
             Node::One(One::Not, _) => true,
@@ -206,7 +206,7 @@ impl Graph {
         }
     }
 
-    /// The nodes below these, themselves among them, in order.
+    /// The nodes below these, including them, in order.
     pub fn below(&self, roots: &[NodeId]) -> Vec<NodeId> {
         let mut used = alloc::vec![false; self.nodes.len()];
         roots.iter().for_each(|root| used[root.place()] = true);

@@ -1,4 +1,4 @@
-//! A law that is written as text, read and checked.
+//! A law written as text, parsed and checked.
 
 use crate::build::{Builder, Place};
 use crate::collect::{BACKOFF, Declaration, Declared, GROWTH, Given, MIN_SSTHRESH, collect};
@@ -24,37 +24,37 @@ pub const MOST_BYTES: usize = 1 << 16;
 pub struct Parameter {
     /// Its name.
     pub name: String,
-    /// Its value where none is given.
+    /// Its default value.
     pub default: f64,
     /// Its value.
     pub value: f64,
-    /// Where it may lie.
+    /// Its allowed values.
     pub range: Interval,
-    /// What it means.
+    /// Its meaning.
     pub meaning: String,
 }
 
-/// What a law remembers of a path.
+/// A note: the law's memory of a path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Note {
     /// Its name.
     pub name: String,
     /// Its value when the path joins.
     pub initial: f64,
-    /// What it means.
+    /// Its meaning.
     pub meaning: String,
 }
 
-/// A quantity of a path that the law names, for those who look.
+/// A quantity of a path that the law names, for observers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantity {
-    /// What it is called; that of a condition begins with `in_`.
+    /// Its name; for a condition it begins with `in_`.
     pub name: String,
     /// Whether it is 0 or 1.
     pub condition: bool,
 }
 
-/// A law, read from its text and checked.
+/// A law, parsed from its text and checked.
 #[derive(Clone, Debug)]
 pub struct TextLaw {
     text: String,
@@ -68,7 +68,7 @@ pub struct TextLaw {
     kernel: bool,
     min_ssthresh: f64,
     graph: Graph,
-    /// Of each node the bytes of the text that it comes from.
+    /// For each node, its bytes in the text.
     places: Vec<Range<usize>>,
     growth: NodeId,
     backoff: NodeId,
@@ -76,7 +76,7 @@ pub struct TextLaw {
     programs: Programs,
 }
 
-/// The programs of a law; those of notes with the place of the note.
+/// The programs of a law; those of notes with the index of the note.
 #[derive(Clone, Debug)]
 struct Programs {
     growth: Program,
@@ -103,10 +103,10 @@ impl PartialEq for TextLaw {
 }
 
 impl TextLaw {
-    /// Reads a law.
+    /// Parses a law.
     ///
     /// # Errors
-    /// What is wrong with the text, at its first mistake.
+    /// The first mistake in the text.
     pub fn read(text: &str) -> Result<Self, LawError> {
         if text.len() > MOST_BYTES {
             let message =
@@ -163,7 +163,7 @@ impl TextLaw {
         })
     }
 
-    /// The text that it was read from.
+    /// The text of the law.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -178,7 +178,7 @@ impl TextLaw {
         &self.summary
     }
 
-    /// Where it is published; may be empty.
+    /// The publication; may be empty.
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -188,17 +188,17 @@ impl TextLaw {
         &self.parameters
     }
 
-    /// What it remembers of each path.
+    /// Its notes of each path.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
-    /// The slow start that it asks for by name.
+    /// The name of the slow start that it requires.
     pub fn slow_start(&self) -> Option<&str> {
         self.slow_start.as_deref()
     }
 
-    /// Whether it asks for the kernel's arithmetic.
+    /// Whether it requires the kernel's arithmetic.
     pub fn in_kernel(&self) -> bool {
         self.kernel
     }
@@ -219,12 +219,12 @@ impl TextLaw {
         }
     }
 
-    /// The formulas as the text has them, for tables.
+    /// Growth and backoff as written in the text, for tables.
     pub fn formula(&self) -> &str {
         &self.formula
     }
 
-    /// Whether a path is not simply a TCP: the shell is one where this does not hold.
+    /// Whether the law differs from Reno on each path. If not, the shell is plain Reno.
     pub fn couples(&self) -> bool {
         let node = |id| self.graph.node(id);
         let window = |id| node(id) == Node::Path(Symbol::Window, ME);
@@ -238,7 +238,8 @@ impl TextLaw {
         !reno
     }
 
-    /// Whether growth or backoff may jump: whether a condition on the state of paths decides.
+    /// Whether growth or backoff may jump: whether they depend on a condition on the state of
+    /// paths.
     pub fn jumps(&self) -> bool {
         let on_state = |id: &NodeId| {
             let of_path = |id: &NodeId| matches!(self.graph.node(*id), Node::Path(..));
@@ -252,7 +253,7 @@ impl TextLaw {
         &self.graph
     }
 
-    /// Of each node the bytes of the text that it comes from.
+    /// For each node, its bytes in the text.
     pub(crate) fn places(&self) -> &[Range<usize>] {
         &self.places
     }
@@ -273,8 +274,8 @@ impl TextLaw {
         self.programs.backoff.value(me, inputs)
     }
 
-    /// What an event makes of notes, in the order of the text: the place of each note, and the node
-    /// of its value.
+    /// The updates of notes by an event, in the order of the text: the index of each note, and the
+    /// node of its value.
     pub fn updates(&self, event: Event) -> impl Iterator<Item = (usize, NodeId)> {
         self.programs.updates(event).iter().map(|(note, program)| (*note, program.root()))
     }
@@ -284,8 +285,8 @@ impl TextLaw {
         !self.programs.ack.is_empty()
     }
 
-    /// Updates the notes of a path in the order of the text; `inputs` reads them, of a path 0, with
-    /// what the event says.
+    /// Updates the notes of a path in the order of the text; `inputs` reads them, as those of path
+    /// 0, with the fields of the event.
     pub fn update<N: Number, I: Inputs<N>>(
         &self,
         event: Event,
@@ -313,12 +314,12 @@ impl TextLaw {
         }
     }
 
-    /// What it names, in the order of the text.
+    /// Its quantities, in the order of the text.
     pub fn quantities(&self) -> &[Quantity] {
         &self.quantities
     }
 
-    /// The values of what it names.
+    /// The values of its quantities.
     pub fn observe<N: Number>(
         &self,
         me: usize,
@@ -337,7 +338,7 @@ impl Parameter {
     }
 }
 
-/// The text, and behind it what its symbols with a memory stand for.
+/// The text, followed by the definitions of its symbols with a memory.
 fn remembered(text: &str) -> String {
     let mut full = text.to_owned();
     for (symbol, words) in prelude::REMEMBERED {
@@ -349,7 +350,7 @@ fn remembered(text: &str) -> String {
     full
 }
 
-/// A definition that every law has; `end` is where its text ends.
+/// A definition that every law must have; `end` is where its text ends.
 fn required(
     builder: &mut Builder<'_>,
     declared: &Declared,
@@ -371,7 +372,7 @@ fn required(
     Ok(node)
 }
 
-/// Growth and backoff as the text has them, on one line.
+/// Growth and backoff as written in the text, on one line.
 fn formula(text: &str, declared: &Declared) -> String {
     let of = |name: &str| {
         let own = declared.definitions.iter().find(|one| one.name.text == name);
@@ -383,7 +384,7 @@ fn formula(text: &str, declared: &Declared) -> String {
     format!("growth {}, backoff {}", of(GROWTH), of(BACKOFF))
 }
 
-/// The number of a definition of parameters alone.
+/// The value of a definition that uses only parameters.
 fn constant(builder: &mut Builder<'_>, value: &Expression) -> Result<f64, Mistake> {
     let node = builder.number(value, Place::Constant)?;
     match builder.graph.node(node) {
@@ -400,7 +401,7 @@ fn constant(builder: &mut Builder<'_>, value: &Expression) -> Result<f64, Mistak
     }
 }
 
-/// No path.
+/// Inputs without paths.
 struct Nothing;
 
 impl<N: Number> Inputs<N> for Nothing {
@@ -417,7 +418,7 @@ impl<N: Number> Inputs<N> for Nothing {
     }
 }
 
-/// Floor of ssthresh in segments where the law does not say another one (RFC 5681 eq. 4).
+/// Default floor of ssthresh in segments (RFC 5681 eq. 4).
 const USUAL_MIN_SSTHRESH: f64 = 2.0;
 
 fn min_ssthresh(builder: &mut Builder<'_>, declared: &Declared) -> Result<f64, Mistake> {
@@ -442,7 +443,7 @@ fn notes(builder: &mut Builder<'_>, declared: &Declared) -> Result<Vec<Note>, Mi
     declared.notes.iter().map(note).collect()
 }
 
-/// The place of a note.
+/// The index of a note.
 fn note(declared: &Declared, name: &Named) -> Result<usize, Mistake> {
     let place = declared.notes.iter().position(|one| one.name.text == name.text);
     place.ok_or_else(|| {
@@ -455,10 +456,10 @@ fn note(declared: &Declared, name: &Named) -> Result<usize, Mistake> {
     })
 }
 
-/// Notes with nodes.
+/// Indices of notes, with the nodes of their values.
 type Updates = Vec<(usize, NodeId)>;
 
-/// What ACKs and losses make of notes.
+/// The updates of notes by ACKs and by losses.
 fn updates(builder: &mut Builder<'_>, declared: &Declared) -> Result<(Updates, Updates), Mistake> {
     let (mut ack, mut loss) = (Vec::new(), Vec::new());
     for (event, name, value) in &declared.on {
@@ -484,7 +485,7 @@ fn steady(builder: &mut Builder<'_>, declared: &Declared) -> Result<Updates, Mis
     Ok(all)
 }
 
-/// What the law names beside growth and backoff: definitions that formulas can use, and notes.
+/// The law's quantities besides growth and backoff: definitions that formulas can use, and notes.
 fn quantities(
     builder: &mut Builder<'_>,
     declared: &Declared,
@@ -502,7 +503,7 @@ fn quantities(
                 all.push((Quantity { name, condition }, node));
             }
             Err(mistake) if !builder.is_built(index) => return Err(mistake),
-            Err(_) => {} // it belongs to an update
+            Err(_) => {} // used only by an update
         }
     }
     for (note, own) in declared.notes.iter().enumerate() {

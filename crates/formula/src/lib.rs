@@ -1,6 +1,6 @@
 //! Congestion-control laws as text.
 //!
-//! A [`TextLaw`] is read from a few lines, such as
+//! A [`TextLaw`] is parsed from a few lines, such as
 //!
 //! ```text
 //! law gentle: linked increases, and a smaller decrease the more paths there are

@@ -1,16 +1,16 @@
-//! What a program computes with: real numbers, and others that carry more along.
+//! The numbers of programs: real numbers, and numbers with additional parts.
 
 use crate::graph::{One, Two};
 
 /// A number that programs compute with. Conditions are numbers too: one that holds is 1, else 0.
 pub trait Number: Copy {
-    /// The number that a real one is.
+    /// The number of a real value.
     fn real(value: f64) -> Self;
 
-    /// Whether a condition holds.
+    /// Whether it is a condition that holds.
     fn holds(self) -> bool;
 
-    /// A condition.
+    /// The number of a condition.
     fn condition(holds: bool) -> Self {
         Self::real(f64::from(u8::from(holds)))
     }
@@ -18,7 +18,7 @@ pub trait Number: Copy {
     /// `op a`
     fn one(op: One, a: Self) -> Self;
 
-    /// `a op b` of numbers; of conditions, [`Two::Least`] is both and [`Two::Most`] either.
+    /// `a op b` for numbers; for conditions, [`Two::Least`] is "and", and [`Two::Most`] is "or".
     fn two(op: Two, a: Self, b: Self) -> Self;
 
     /// The condition `a op b`.
@@ -30,7 +30,7 @@ pub trait Number: Copy {
         if c.holds() { a } else { b }
     }
 
-    /// `a` to the power of `n`, 2 at least, by multiplication from the left.
+    /// `a` to the power of `n`, at least 2, by multiplication from the left.
     fn whole(a: Self, n: u8) -> Self {
         (1..n).fold(a, |product, _| Self::two(Two::Times, product, a))
     }
@@ -99,7 +99,7 @@ pub(crate) mod constant {
         <f64 as Number>::whole(a, n)
     }
 
-    /// Whether an operation gives a condition.
+    /// Whether the result of an operation is a condition.
     pub(crate) fn is_condition(op: Two) -> bool {
         matches!(op, Two::Less | Two::LessEqual | Two::Equal | Two::And | Two::Or)
     }

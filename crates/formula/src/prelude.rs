@@ -1,6 +1,6 @@
-//! What every law knows without declaring it, in the words of the language itself.
+//! The prelude: definitions that every law has, written in the language itself.
 
-/// Names of functions; reductions have the letter of a path behind them, as in `sum_s`.
+/// Names of functions; reductions end in the letter of a path, as in `sum_s`.
 pub(crate) const FUNCTIONS: [&str; 8] =
     ["min", "max", "abs", "sqrt", "exp", "ln", "is_largest", "is_smallest"];
 
@@ -10,7 +10,7 @@ pub(crate) const REDUCTIONS: [&str; 6] = ["sum", "max", "min", "count", "any", "
 /// The notes of these symbols.
 pub(crate) const NOTES: [&str; 3] = ["since_loss", "between_losses", "least_rtt"];
 
-/// Symbols with a memory of their own: their notes and updates join a law that uses them.
+/// Symbols with a memory: their notes and updates are added to a law that uses them.
 pub(crate) const REMEMBERED: [(&str, &str); 2] = [("l", LOSS_INTERVAL), ("rtt_min", LEAST_RTT)];
 
 /// `l`: segments acknowledged since the last loss or between the last two, whichever is more
@@ -34,8 +34,8 @@ steady least_rtt = rtt
 rtt_min = min(least_rtt, rtt)
 ";
 
-/// Whether a text has the symbol as a word of its own, for any path; also in a comment, which costs
-/// a note and nothing else.
+/// Whether a text has the symbol as a separate word, for any path. A word in a comment counts too;
+/// that only costs a note.
 pub(crate) fn mentions(text: &str, symbol: &str) -> bool {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     let mut words = text.split(|c: char| !word(c));
@@ -44,7 +44,7 @@ pub(crate) fn mentions(text: &str, symbol: &str) -> bool {
     })
 }
 
-/// Where a text first has the symbol, for any path; its end if it has not.
+/// The first place of the symbol in a text, for any path; the end of the text without one.
 pub(crate) fn mention(text: &str, symbol: &str) -> core::ops::Range<usize> {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     let mut found = text.match_indices(symbol).map(|(at, _)| at);

@@ -1,7 +1,7 @@
-//! A formula as a list of operations over registers, and how it is evaluated.
+//! A formula as a list of operations on registers, and its evaluation.
 //!
-//! Every node has a register of its own. Reductions that do not need each other share one loop over
-//! the usable paths, and what does not depend on the path of a loop is computed before it.
+//! Every node has its own register. Reductions that do not depend on each other share one loop over
+//! the usable paths, and nodes that do not depend on the path of a loop are computed before it.
 
 use crate::graph::{Graph, Index, Node, NodeId, One, Reduction, Symbol, Two};
 use crate::number::Number;
@@ -21,7 +21,7 @@ pub enum Op {
     Paths { out: Register },
     /// See [`One`].
     One { op: One, out: Register, a: Register },
-    /// An operation of two numbers; of conditions, their product or their larger one.
+    /// An operation on two numbers; for conditions, their product or the larger one.
     Two { op: Two, out: Register, a: Register, b: Register },
     /// A comparison.
     Compare { op: Two, out: Register, a: Register, b: Register },
@@ -31,15 +31,15 @@ pub enum Op {
     Choose { out: Register, c: Register, a: Register, b: Register },
     /// Begins a reduction.
     Begin { out: Register, of: Reduction },
-    /// The next `length` operations once for each usable path, which stands at `index`.
+    /// Runs the next `length` operations once for each usable path, as the path at `index`.
     Loop { index: Index, length: u16 },
-    /// Adds what `a` is for one path to a reduction.
+    /// Adds the value of `a` for one path to a reduction.
     Gather { of: Reduction, out: Register, a: Register },
 }
 
-/// What a program reads.
+/// The inputs of a program.
 pub trait Inputs<N> {
-    /// How many paths there are; some may not be usable.
+    /// Number of paths; some may not be usable.
     fn paths(&self) -> usize;
 
     /// Whether a path counts.
@@ -49,11 +49,11 @@ pub trait Inputs<N> {
     fn read(&self, symbol: Symbol, path: usize) -> N;
 }
 
-/// Formulas to evaluate together.
+/// Formulas that are evaluated together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     ops: Box<[Op]>,
-    /// Registers from 0 on that hold constants, and which.
+    /// The constants in the first registers.
     constants: Box<[f64]>,
     /// The node of each register.
     nodes: Box<[NodeId]>,
@@ -61,7 +61,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// The program of some nodes, in this order.
+    /// The program for these nodes, in this order.
     pub fn new(graph: &Graph, outputs: &[NodeId]) -> Self {
         let mut lowering = Lowering::new(graph, outputs);
         lowering.fill(1, outputs);
@@ -100,7 +100,7 @@ impl Program {
         self.run(me, inputs, |registers| registers(0))
     }
 
-    /// All its outputs, for path `me`: `see` gets the place of each with its value.
+    /// All its outputs, for path `me`: `see` gets the index of each with its value.
     pub fn values<N: Number>(
         &self,
         me: usize,
@@ -110,7 +110,7 @@ impl Program {
         self.run(me, inputs, |output| (0..self.outputs.len()).for_each(|k| see(k, output(k))));
     }
 
-    /// Evaluates with as many registers as it needs, on the stack; `done` reads outputs.
+    /// Evaluates on the stack, with the registers that it needs; `done` reads the outputs.
     #[inline]
     fn run<N: Number, T>(
         &self,
@@ -142,7 +142,7 @@ impl Program {
     }
 }
 
-/// As many registers as a power of two, so that no access is out of bounds.
+/// A power of two of registers, so that every access is in bounds.
 struct Registers<N, const R: usize>([N; R]);
 
 impl<N: Copy, const R: usize> Registers<N, R> {
@@ -198,7 +198,7 @@ fn execute<N: Number, const R: usize>(
     }
 }
 
-/// What a reduction begins with.
+/// The initial value of a reduction.
 pub(crate) fn beginning(of: Reduction) -> f64 {
     match of {
         Reduction::Sum | Reduction::Count => 0.0,
@@ -222,7 +222,7 @@ struct Lowering<'a> {
     ops: Vec<Op>,
     constants: Vec<f64>,
     register: Vec<Option<Register>>,
-    /// Whether the register has its value, where the paths around are bound.
+    /// Whether each register has its value, for the bound paths.
     done: Vec<bool>,
     /// The node of each register.
     nodes: Vec<NodeId>,
@@ -257,12 +257,13 @@ impl<'a> Lowering<'a> {
         })
     }
 
-    /// The register of a node that is computed.
+    /// The register of a node with a computed value.
     fn of(&self, id: NodeId) -> Register {
         self.register[id.place()].unwrap_or_default()
     }
 
-    /// Computes `targets` where the paths of `bound` have their indices; the path that asks has.
+    /// Computes `targets` with the paths of `bound` at their indices; the path being evaluated is
+    /// bound too.
     fn fill(&mut self, bound: u8, targets: &[NodeId]) {
         let open = |id: &NodeId| self.graph.free(*id) & !bound == 0 && !self.done[id.place()];
         let needed: Vec<NodeId> = self.graph.below(targets).into_iter().filter(open).collect();
@@ -284,13 +285,13 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// How many loops one after the other each of the nodes, which stand in order, waits for.
+    /// For each of the nodes, which are in order, the number of loops that must run before it.
     fn heights(&self, needed: &[NodeId]) -> Vec<usize> {
         let mut heights = alloc::vec![0; self.graph.nodes().len()];
         for id in needed {
             let node = self.graph.node(*id);
             heights[id.place()] = match node {
-                // What its loop computes has no height of its own here.
+                // The body of its loop has no height of its own here.
                 Node::Reduce(_, _, body) => {
                     let below = self.graph.below(&[body]);
                     1 + below.iter().map(|part| heights[part.place()]).max().unwrap_or(0)
@@ -301,7 +302,7 @@ impl<'a> Lowering<'a> {
         needed.iter().map(|id| heights[id.place()]).collect()
     }
 
-    /// One loop for those of the reductions that run over `index`.
+    /// One loop for the reductions that run over `index`.
     fn reduce(&mut self, bound: u8, index: Index, reductions: &[NodeId]) {
         let of = |id: &NodeId| match self.graph.node(*id) {
             Node::Reduce(of, own, body) if own == index => Some((*id, of, body)),
@@ -325,7 +326,7 @@ impl<'a> Lowering<'a> {
         }
         let length = (self.ops.len() - start - 1) as u16;
         self.ops[start] = Op::Loop { index, length };
-        // What depends on the path of the loop is to be computed again in another one.
+        // Values that depend on the path of the loop must be computed again in another loop.
         for id in self.graph.below(&bodies) {
             if self.graph.free(id) & (1 << index) != 0 {
                 self.done[id.place()] = false;

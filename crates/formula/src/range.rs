@@ -1,4 +1,4 @@
-//! Where numbers lie over the domain of laws, and what that forbids.
+//! Ranges of numbers over the domain of laws, and operations that these ranges forbid.
 
 use crate::error::Mistake;
 use crate::graph::{Graph, Node, NodeId, One, Reduction, Symbol, Two};
@@ -28,12 +28,12 @@ pub(crate) const COUNTED: [&str; 2] = ["since_loss", "between_losses"];
 /// The note of `rtt_min`.
 pub(crate) const LEAST_RTT: &str = "least_rtt";
 
-/// What is known of a number.
+/// The known range of a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Range {
     pub(crate) least: f64,
     pub(crate) most: f64,
-    /// A whole number below 2^32, or a power of two: the arithmetic has it without an error.
+    /// A whole number below 2^32, or a power of two: exact in the arithmetic.
     pub(crate) exact: bool,
 }
 
@@ -42,7 +42,7 @@ const EXACT: f64 = 4_294_967_296.0;
 
 impl Range {
     fn new(least: f64, most: f64) -> Self {
-        // What an infinity takes from another one is unknown.
+        // The difference of two infinities is unknown.
         let least = if least.is_nan() { f64::NEG_INFINITY } else { least };
         let most = if most.is_nan() { f64::INFINITY } else { most };
         Range { least, most, exact: false }
@@ -71,8 +71,8 @@ impl Range {
     }
 }
 
-/// Refuses what may be no number: a divisor that may be zero, a root or power of what may be
-/// negative, a logarithm of what may not be above zero.
+/// Refuses operations that may have no result: a divisor that may be zero, a root or power of a
+/// number that may be negative, a logarithm of a number that may not be above zero.
 pub(crate) fn check(
     graph: &Graph,
     places: &[ops::Range<usize>],
@@ -108,7 +108,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Whether a node may be infinite though its parts are not.
+/// Whether a node may be infinite although its parts are finite.
 fn is_unbounded(graph: &Graph, node: Node, ranges: &[Range], id: usize) -> bool {
     let finite = |range: &Range| range.least.is_finite() && range.most.is_finite();
     let mut parts = graph.parts(node).peekable();
@@ -198,7 +198,7 @@ fn reduced(reduction: Reduction, body: Range) -> Range {
     let most = PATHS as f64;
     match reduction {
         Reduction::Sum => {
-            // One path at least; of a negative number, all of them.
+            // At least one path; for a negative number, all paths.
             let least = if body.least > 0.0 { body.least } else { body.least * most };
             let above = if body.most > 0.0 { body.most * most } else { body.most };
             Range::new(least, above).exactly(body.exact)

@@ -1,5 +1,5 @@
-//! How a law in a file is named: `FILE.law`, with parameters and a slow start behind it, or
-//! `kernel:` before it.
+//! References to a law in a file: `FILE.law`, followed by parameters and a slow start, or preceded
+//! by `kernel:`.
 
 use crate::collect::{ARITHMETIC, SLOW_START};
 use crate::law::TextLaw;
@@ -21,11 +21,11 @@ pub struct Reference<'a> {
     kernel: bool,
 }
 
-/// Before a law that is to run as the kernel runs it.
+/// Prefix of a law that runs with the kernel's arithmetic.
 const KERNEL: &str = "kernel:";
 
 impl<'a> Reference<'a> {
-    /// The reference that a text is; `None` if it names no file of a law.
+    /// Parses a reference; `None` if the text does not name a law's file.
     pub fn of(text: &'a str) -> Option<Self> {
         if text.contains('\n') {
             return None;
@@ -50,11 +50,12 @@ impl<'a> Reference<'a> {
         Some(Reference { file, parameters: parameters.collect(), slow_start, kernel })
     }
 
-    /// The law, as a text of its own: what stands in the file, with the name of the file if it has
-    /// none, and with what the reference sets. `read` gives the text of a file.
+    /// The law as a text of its own: the text of the file, with the file's name if it has no name,
+    /// and with the settings of the reference. `read` gives the text of a file.
     ///
     /// # Errors
-    /// The file cannot be read, or is no law with these parameters: the place in it and the reason.
+    /// The file cannot be read, or is not a law with these parameters: the place in it and the
+    /// reason.
     pub fn text(&self, read: &dyn Fn(&str) -> Result<String, String>) -> Result<String, String> {
         let Reference { file, parameters, slow_start, kernel } = self;
         if parameters
@@ -85,7 +86,7 @@ impl<'a> Reference<'a> {
     }
 }
 
-/// The name of a file as that of a law.
+/// The name of a law from the name of its file.
 fn stem(file: &str) -> String {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let name = name.strip_suffix(END).unwrap_or(name);
@@ -97,7 +98,7 @@ fn stem(file: &str) -> String {
     }
 }
 
-/// Whether a controller is given by the text of a law, and not by a name.
+/// Whether a controller is given by the text of a law instead of a name.
 pub fn is_text(text: &str) -> bool {
     let lines = text.trim();
     lines.contains('\n')

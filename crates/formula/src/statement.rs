@@ -1,4 +1,4 @@
-//! The statements of a law: what each line says, before any name is looked up.
+//! The statements of a law: the content of each line, before names are looked up.
 //!
 //! ```text
 //! law NAME [: summary]
@@ -24,14 +24,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// A name and where it stands.
+/// A name and its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Named {
     pub(crate) text: String,
     pub(crate) span: Range<usize>,
 }
 
-/// What a statement says.
+/// A parsed statement.
 #[derive(Clone, Debug)]
 pub(crate) enum Statement {
     Law(Named, String),
@@ -44,7 +44,7 @@ pub(crate) enum Statement {
     With(Named, Setting),
 }
 
-/// What may change a note.
+/// An event that updates a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// New data was acknowledged.
@@ -53,7 +53,7 @@ pub enum Event {
     Loss,
 }
 
-/// What stands behind `=` where no expression may.
+/// The text after `=` where an expression is not allowed.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
     pub(crate) text: String,
@@ -61,7 +61,7 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// The number that it is.
+    /// Its value as a number.
     pub(crate) fn number(&self) -> Result<f64, Mistake> {
         let number = self.text.parse().ok().filter(|value: &f64| value.is_finite());
         number.ok_or_else(|| {
@@ -71,7 +71,7 @@ impl Setting {
     }
 }
 
-/// Where a parameter may lie.
+/// The allowed values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// The smallest value, and whether it belongs to the interval.
@@ -85,7 +85,7 @@ impl Interval {
     pub const ALL: Interval =
         Interval { least: (f64::NEG_INFINITY, false), most: (f64::INFINITY, false) };
 
-    /// Whether `value` lies in it.
+    /// Whether the interval contains `value`.
     pub fn holds(&self, value: f64) -> bool {
         let above = if self.least.1 { value >= self.least.0 } else { value > self.least.0 };
         let below = if self.most.1 { value <= self.most.0 } else { value < self.most.0 };
@@ -102,7 +102,7 @@ impl core::fmt::Display for Interval {
     }
 }
 
-/// The statements of a text in their order.
+/// The statements of a text, in order.
 pub(crate) fn statements(text: &str) -> Result<Vec<Statement>, Mistake> {
     let mut all = Vec::new();
     for lines in lines(text) {
@@ -119,7 +119,7 @@ pub(crate) fn statements(text: &str) -> Result<Vec<Statement>, Mistake> {
     Ok(all)
 }
 
-/// Ranges of the lines, each with those that continue it; lines of comments alone are left out.
+/// Ranges of the lines, each with its continuation lines; lines with only a comment are left out.
 fn lines(text: &str) -> Vec<Range<usize>> {
     let mut all: Vec<Range<usize>> = Vec::new();
     let (mut start, mut first) = (0, 0);
@@ -141,8 +141,8 @@ fn lines(text: &str) -> Vec<Range<usize>> {
     all
 }
 
-/// Where the statement that begins at `range.start` ends: before a `;` that stands neither in a
-/// comment nor in free text.
+/// The end of the statement that begins at `range.start`: before a `;` outside comments and free
+/// text.
 fn end_of_statement(text: &str, range: Range<usize>) -> usize {
     let words = ["law", "source", "param", "note"];
     let begin = text[range.clone()].trim_start();
@@ -166,7 +166,7 @@ fn uncommented(text: &str, range: Range<usize>) -> Range<usize> {
     range.start..end
 }
 
-/// The range without blanks around what is in it.
+/// The range without surrounding blanks.
 fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     let inside = &text[range.clone()];
     let start = range.start + (inside.len() - inside.trim_start().len());
@@ -177,7 +177,7 @@ fn statement(text: &str, range: Range<usize>) -> Result<Statement, Mistake> {
     let first = range.start..range.start + name_bytes(&text[range.clone()]);
     let after = match &text[first.clone()] {
         "law" | "source" | "param" | "note" | "with" => uncommented(text, first.end..range.end),
-        _ => first.end..range.end, // comments in expressions are between their words
+        _ => first.end..range.end, // comments may stand between the words of an expression
     };
     let after = trimmed(text, after);
     match &text[first.clone()] {
@@ -263,13 +263,13 @@ fn interval_at(text: &str, range: Range<usize>) -> Result<Interval, Mistake> {
     })
 }
 
-/// What stands before a `:`, and what behind it, with the `:`.
+/// The ranges before a `:` and from the `:` on.
 fn apart(text: &str, range: Range<usize>) -> (Range<usize>, Range<usize>) {
     let at = text[range.clone()].find(':').map_or(range.end, |at| range.start + at);
     (trimmed(text, range.start..at), at..range.end)
 }
 
-/// The text behind a `:`, its blanks and line breaks made one blank; nothing without a `:`.
+/// The text after a `:`, with runs of blanks and line breaks as one blank; empty without a `:`.
 fn free_text(text: &str, range: Range<usize>) -> Result<String, Mistake> {
     let range = trimmed(text, range);
     if range.is_empty() {
@@ -280,7 +280,7 @@ fn free_text(text: &str, range: Range<usize>) -> Result<String, Mistake> {
     Ok(words.join(" "))
 }
 
-/// The range behind the sign that it must begin with.
+/// The range after the sign with which it must begin.
 fn after(
     text: &str,
     range: Range<usize>,
@@ -300,7 +300,7 @@ fn after(
     }
 }
 
-/// The name of a law: as those of files, with hyphens.
+/// The name of a law: like a file's name, it may have hyphens.
 fn law_name(text: &str, range: Range<usize>) -> Result<Named, Mistake> {
     let name = &text[range.clone()];
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -311,7 +311,7 @@ fn law_name(text: &str, range: Range<usize>) -> Result<Named, Mistake> {
     Err(Mistake::new(message, range))
 }
 
-/// A name, and the range behind it.
+/// A name, and the range after it.
 fn name(text: &str, range: Range<usize>) -> Result<(Named, Range<usize>), Mistake> {
     let range = trimmed(text, range);
     let length = name_bytes(&text[range.clone()]);
@@ -323,7 +323,7 @@ fn name(text: &str, range: Range<usize>) -> Result<(Named, Range<usize>), Mistak
     Ok((Named { text: text[span.clone()].to_owned(), span: span.clone() }, span.end..range.end))
 }
 
-/// `NAME =`, and the range behind it.
+/// `NAME =`, and the range after it.
 fn equated(text: &str, range: Range<usize>) -> Result<(Named, Range<usize>), Mistake> {
     let (name, rest) = name(text, range)?;
     let rest = after(text, rest, '=', "`growth = 1/w`")?;

@@ -1,5 +1,5 @@
-//! A law in the steady state, for theory: windows, round trips and losses are given, and notes are
-//! what they are in the long run.
+//! A law in the steady state, for theory: windows, round trips and losses are given, and notes have
+//! their long-run values.
 
 use crate::MOST_NOTES;
 use crate::dual::Dual;
@@ -12,13 +12,14 @@ use alloc::vec::Vec;
 /// Growth and backoff of every path, and their derivatives.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Slopes {
-    /// Of each path, segments for one acknowledged segment.
+    /// For each path, segments for one acknowledged segment.
     pub growth: Vec<f64>,
-    /// Of each path, segments.
+    /// For each path, segments.
     pub backoff: Vec<f64>,
-    /// Of each path, by the windows of all paths, then their round trips, then their losses.
+    /// For each path, derivatives by the windows of all paths, then by their round trips, then by
+    /// their losses.
     pub by_growth: Vec<Vec<f64>>,
-    /// The same of backoff.
+    /// The same for backoff.
     pub by_backoff: Vec<Vec<f64>>,
 }
 
@@ -49,7 +50,7 @@ impl<N: Number> Inputs<N> for Paths<N> {
             Symbol::Rtt => rtt,
             Symbol::Loss => loss,
             Symbol::Note(note) => notes[usize::from(note) % MOST_NOTES],
-            // Neither formulas nor steady values read them.
+            // Neither formulas nor steady values read these.
             Symbol::Acked | Symbol::LastRtt => N::real(f64::NAN),
         }
     }
@@ -88,7 +89,7 @@ impl TextLaw {
         found
     }
 
-    /// A path with the notes that it has in the long run.
+    /// A path with its notes in the steady state.
     fn settled<N: Number>(&self, window: N, rtt: N, loss: N) -> Path<N> {
         let zero = [N::real(0.0); MOST_NOTES];
         let path = Path { window, rtt, loss, notes: zero };
@@ -111,7 +112,7 @@ mod tests {
     ];
 
     proptest! {
-        /// Differences are what is inexact here: they are off by the curvature and by rounding.
+        /// The differences are inexact here: by the curvature and by rounding.
         #[test]
         fn slopes_are_those_of_small_differences(
             paths in prop::collection::vec((2.0..100.0, 0.01..1.0, 0.001..0.1), 1..5),

@@ -1,11 +1,11 @@
-//! The words of an expression.
+//! The tokens of an expression.
 
 use crate::error::Mistake;
 use alloc::format;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// A word of an expression; names and numbers are read from the text again.
+/// A token of an expression; names and numbers are read again from the text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Token {
     Number(f64),
@@ -27,7 +27,7 @@ pub(crate) enum Token {
     End,
 }
 
-/// A token and where it stands.
+/// A token and its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Placed {
     pub(crate) token: Token,
@@ -56,8 +56,8 @@ const SIGNS: [(&str, Token); 18] = [
     (">", Token::More),
 ];
 
-/// The tokens of `text[range]`, with [`Token::End`] behind them. Blanks, line breaks and comments
-/// are between tokens.
+/// The tokens of `text[range]`, followed by [`Token::End`]. Blanks, line breaks and comments
+/// separate tokens.
 pub(crate) fn tokens(text: &str, range: Range<usize>) -> Result<Vec<Placed>, Mistake> {
     let mut all = Vec::new();
     let (mut at, end) = (range.start, range.end);
@@ -80,7 +80,7 @@ pub(crate) fn tokens(text: &str, range: Range<usize>) -> Result<Vec<Placed>, Mis
     Ok(all)
 }
 
-/// The first token of a text that begins with one, and its bytes.
+/// The first token of a text, and its length in bytes.
 fn one(rest: &str) -> Result<(Token, usize), (alloc::string::String, usize)> {
     let first = rest.chars().next().unwrap_or(' ');
     if first.is_alphabetic() || first == '_' {
@@ -101,13 +101,13 @@ fn one(rest: &str) -> Result<(Token, usize), (alloc::string::String, usize)> {
     })
 }
 
-/// Bytes of the name that `text` begins with.
+/// Length in bytes of the name at the beginning of `text`.
 pub(crate) fn name_bytes(text: &str) -> usize {
     let ends = |c: char| !(c.is_alphanumeric() || c == '_');
     text.find(ends).unwrap_or(text.len())
 }
 
-/// Bytes of what looks like a number: `12`, `0.5`, `1e-6`.
+/// Length in bytes of a number at the beginning: `12`, `0.5`, `1e-6`.
 fn number_bytes(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -121,7 +121,7 @@ fn number_bytes(text: &str) -> usize {
     at
 }
 
-/// A name with the letter of a path behind it, and the letter: `w_s` is `w` of `s`.
+/// A name followed by the letter of a path, and the letter: `w_s` is `w` of `s`.
 pub(crate) fn subscript(name: &str) -> Option<(&str, char)> {
     let (base, letter) = name.rsplit_once('_')?;
     let mut letters = letter.chars();

@@ -1,4 +1,4 @@
-//! A controller that is loaded and attached.
+//! A loaded and attached controller.
 
 use crate::operations::{Members, OPERATIONS, failed};
 use crate::programs::Program;
@@ -18,21 +18,20 @@ use zerocopy::{FromBytes, IntoBytes};
 /// A controller in the kernel, selectable by its name until this value is dropped.
 pub struct Controller {
     name: String,
-    /// How many notes of its own the law keeps.
+    /// Number of the law's own notes.
     notes: usize,
     pub(crate) object: Object,
     pub(crate) link: Link,
 }
 
-/// What the callbacks have cost, by the kernel's statistics of programs
-/// (`kernel.bpf_stats_enabled`).
+/// Cost of the callbacks, from the kernel's statistics of programs (`kernel.bpf_stats_enabled`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Calls of a callback, and ns spent in it, by its name.
+    /// For each callback by name: calls, and ns spent.
     pub callbacks: BTreeMap<String, [u64; 2]>,
 }
 
-/// The maps and the program that are asked for by name.
+/// The names of the maps and of the program that are looked up.
 pub(crate) const COUNTS: &str = "ab_counts";
 const STEPS: &str = "ab_records";
 const REPLAY: &str = "ab_replay";
@@ -40,10 +39,10 @@ const REPLAY: &str = "ab_replay";
 /// Bytes of the smallest ring buffer: a page.
 const LEAST_RING: u32 = 4096;
 
-/// Bytes of a controller's name in the kernel, with the zero at its end.
+/// Bytes of a controller's name in the kernel, with the terminating zero.
 const NAME_BYTES: usize = 16;
 
-/// What libbpf said while it loaded, to be part of the error.
+/// Messages of libbpf during loading, for the error.
 static SAID: Mutex<String> = Mutex::new(String::new());
 
 fn listen(level: PrintLevel, text: String) {
@@ -56,8 +55,8 @@ impl Controller {
     /// Loads `program` and attaches it.
     ///
     /// # Errors
-    /// `AlreadyExists` if a controller of this name is there; otherwise the kernel's answer with
-    /// what libbpf said of it.
+    /// `AlreadyExists` if a controller of this name is loaded; otherwise the kernel's error with
+    /// libbpf's messages.
     pub fn load(program: &Program, settings: &Settings) -> Result<Self, Error> {
         set_print(Some((PrintLevel::Warn, listen)));
         SAID.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -76,19 +75,19 @@ impl Controller {
         &self.name
     }
 
-    /// What it has counted.
+    /// Its counters.
     ///
     /// # Errors
-    /// What the kernel answers.
+    /// The kernel's error.
     pub fn counters(&self) -> Result<Counters, Error> {
         read_counters(&map(&self.object, COUNTS)?)
     }
 
-    /// The steps recorded since the last call, oldest first; none unless `Settings::record` was
+    /// The steps recorded since the last call, oldest first; empty unless `Settings::record` was
     /// set.
     ///
     /// # Errors
-    /// What the kernel answers.
+    /// The kernel's error.
     pub fn steps(&self) -> Result<Vec<Step>, Error> {
         let steps = Mutex::new(Vec::new());
         let records = map(&self.object, STEPS)?;
@@ -105,10 +104,10 @@ impl Controller {
         Ok(steps.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The step again, run by the kernel from what the law saw; needs `Settings::record`.
+    /// The step again, run by the kernel from its views; needs `Settings::record`.
     ///
     /// # Errors
-    /// What the kernel answers.
+    /// The kernel's error.
     pub fn replay(&mut self, step: &Step) -> Result<Step, Error> {
         let replay = self.object.progs_mut().find(|program| program.name() == REPLAY);
         let replay =
@@ -119,7 +118,7 @@ impl Controller {
         Step::from_bytes(&bytes, self.notes).ok_or_else(|| failed("a step has not its size"))
     }
 
-    /// What its callbacks have cost; zero unless the kernel keeps statistics.
+    /// The cost of its callbacks; zero unless the kernel keeps statistics.
     pub fn cost(&self) -> Cost {
         let ids: Vec<u32> = self.object.progs().filter_map(|program| id_of(&program)).collect();
         let own = ProgInfoIter::default().filter(|info| ids.contains(&info.id));
@@ -154,7 +153,7 @@ fn attach(program: &Program, settings: &Settings) -> Result<Controller, Error> {
     Ok(Controller { name, notes: program.port.as_ref().map_or(0, Port::notes), object, link })
 }
 
-/// The settings are the only thing in the section of constants.
+/// The settings are the only variable in the section of constants.
 fn configure(open: &mut OpenObject, settings: &Settings) -> Result<(), Error> {
     let mut constants =
         open.maps_mut().filter(|map| map.name().to_string_lossy().ends_with(".rodata"));
@@ -167,7 +166,7 @@ fn configure(open: &mut OpenObject, settings: &Settings) -> Result<(), Error> {
         .map_err(|_| failed("the object has other constants beside the settings"))
 }
 
-/// What only tests need: the steps, and the program that repeats them.
+/// Removes the parts that only tests need: the record of steps, and the program that replays them.
 fn trim(open: &mut OpenObject) -> Result<(), Error> {
     for mut map in open.maps_mut().filter(|map| map.name() == STEPS) {
         map.set_max_entries(LEAST_RING)?;
@@ -178,8 +177,8 @@ fn trim(open: &mut OpenObject) -> Result<(), Error> {
     Ok(())
 }
 
-/// Fits the structure of callbacks to this kernel: its name, and one callback for the beginning of
-/// a transmission.
+/// Adapts the structure of callbacks to this kernel: its name, and one callback for the beginning
+/// of a transmission.
 fn fit(open: &mut OpenObject, program: &Program, name: &str) -> Result<(), Error> {
     let types = Btf::from_raw(&program.kernel_name, &program.object)?;
     let types = types.ok_or_else(|| failed("the object has no BTF"))?;
@@ -204,7 +203,7 @@ fn fit(open: &mut OpenObject, program: &Program, name: &str) -> Result<(), Error
     put("name", &text)
 }
 
-/// The map whose name ends so; libbpf puts the object's name before those of sections.
+/// The map whose name has this suffix; libbpf puts the object's name before those of sections.
 pub(crate) fn map<'a>(object: &'a Object, end: &str) -> Result<libbpf_rs::Map<'a>, Error> {
     object
         .maps()

@@ -1,4 +1,4 @@
-//! What a controller counts: `struct ab_counters` in `bpf/include/intf.h`.
+//! Counters of a controller: `struct ab_counters` in `bpf/include/intf.h`.
 
 use zerocopy::FromBytes;
 
@@ -16,13 +16,13 @@ pub struct Counters {
     pub missed: u64,
     /// Congestion states that changed without a callback.
     pub mismatches: u64,
-    /// Windows and thresholds set right after a missed callback.
+    /// Windows and thresholds corrected after a missed callback.
     pub repairs: u64,
     /// Callbacks ignored on purpose.
     pub skipped: u64,
     /// ACKs of connections with too many paths to couple.
     pub crowded: u64,
-    /// Steps for which the buffer of records had no room.
+    /// Steps that did not fit the buffer of records.
     pub unrecorded: u64,
 }
 layout!(ab_counters, Counters);

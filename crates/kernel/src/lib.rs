@@ -1,8 +1,8 @@
-//! The controllers in the kernel: loaded into it from BPF, selected by name like any other, and
-//! observed.
+//! Controllers in the kernel: loaded from BPF, selected by name, and observed.
 //!
-//! A [`Controller`] lasts as long as the value; [`Controller::pin`] makes it outlive the process.
-//! The C of laws is made of their texts (`ports`), what is around it is in `bpf/shell.h`.
+//! A [`Controller`] is attached for the lifetime of the value; [`Controller::pin`] lets it outlive
+//! the process. The C of laws is generated from their texts (`ports`); the C around a law is in
+//! `bpf/shell.h`.
 #![cfg(target_os = "linux")]
 
 include!(env!("AB_LAYOUT"));

@@ -1,5 +1,4 @@
-//! Which controllers are in the kernel: by what the kernel says, and not by what lies in a
-//! directory.
+//! The controllers in the kernel, as reported by the kernel instead of by the files in a directory.
 
 use crate::controller::{COUNTS, read_counters};
 use crate::operations::{Members, OPERATIONS, failed};
@@ -9,10 +8,10 @@ use libbpf_rs::query::{LinkInfo, LinkInfoIter, LinkTypeInfo, ProgInfoIter, ProgI
 use libbpf_rs::{Error, ErrorKind, MapCore, MapFlags, MapHandle};
 use rustix::thread::{CapabilitySet, capabilities};
 
-/// What it takes to list links.
+/// The capability needed to list links.
 const LISTS: CapabilitySet = CapabilitySet::SYS_ADMIN;
 
-/// A controller that is in the kernel under its own name.
+/// A controller registered in the kernel under its own name.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// Its name in the kernel.
@@ -22,20 +21,21 @@ pub struct Loaded {
     map: u32,
 }
 
-/// The controllers that are in the kernel, whoever has loaded them, and wherever they are pinned.
+/// The controllers in the kernel, whoever has loaded them, and wherever they are pinned.
 ///
-/// Without `CAP_SYS_ADMIN` links cannot be listed: then those that [`Controller::pin`] has pinned.
+/// Without `CAP_SYS_ADMIN` links cannot be listed: then the controllers pinned by
+/// [`Controller::pin`].
 ///
 /// [`Controller::pin`]: crate::Controller::pin
 ///
 /// # Errors
-/// What the kernel answers, or, where links cannot be listed, which directory of a pin is not
-/// root's alone.
+/// The kernel's error or, if links cannot be listed, the directory of a pin that is not root's
+/// alone.
 pub fn loaded() -> Result<Vec<Loaded>, Error> {
     let registered: Vec<(u32, u32)> =
         LinkInfoIter::default().filter_map(|link| registration(&link)).collect();
     if registered.is_empty() {
-        // The list also ends where the kernel refuses to give it.
+        // A refusal by the kernel ends the list too.
         let listed = capabilities(None).is_ok_and(|own| own.effective.contains(LISTS));
         return if listed { Ok(Vec::new()) } else { pinned() };
     }
@@ -57,10 +57,10 @@ pub fn loaded() -> Result<Vec<Loaded>, Error> {
 }
 
 impl Loaded {
-    /// What it has counted.
+    /// Its counters.
     ///
     /// # Errors
-    /// What the kernel answers, such as that only `CAP_SYS_ADMIN` may look.
+    /// The kernel's error, for example that only `CAP_SYS_ADMIN` may read them.
     pub fn counters(&self) -> Result<Counters, Error> {
         let map = MapHandle::from_map_id(self.map)?;
         let callback = Value::of_this_kernel()?.callback(&map)?;
@@ -92,13 +92,13 @@ fn pinned() -> Result<Vec<Loaded>, Error> {
 /// The numbers of a link and of the structure of callbacks that it registers.
 fn registration(link: &LinkInfo) -> Option<(u32, u32)> {
     match &link.info {
-        // a link that was detached has no map
+        // a detached link has no map
         LinkTypeInfo::StructOps(of) if of.map_id != 0 => Some((link.id, of.map_id)),
         _ => None,
     }
 }
 
-/// Where things stand in the value of a map of struct_ops: callbacks are numbers of programs there.
+/// Offsets in the value of a struct_ops map, where callbacks are program numbers.
 struct Value {
     name: usize,
     callback: usize,
@@ -121,7 +121,7 @@ impl Value {
         bytes.map(<[u8]>::to_vec).ok_or_else(|| failed("struct_ops are shorter than BTF says"))
     }
 
-    /// The name, without the zeros at its end; of something else than a congestion control any.
+    /// The name, without trailing zeros; for another kind of structure, arbitrary bytes.
     fn name(&self, map: &MapHandle) -> Result<Vec<u8>, Error> {
         if (map.value_size() as usize) < self.name + 16 {
             return Ok(Vec::new());
@@ -130,7 +130,7 @@ impl Value {
         Ok(bytes.split(|byte| *byte == 0).next().unwrap_or_default().to_vec())
     }
 
-    /// The number of the program that answers ACKs.
+    /// The number of the program that handles ACKs.
     fn callback(&self, map: &MapHandle) -> Result<u32, Error> {
         let bytes = Self::read(map, self.callback, 4)?;
         Ok(bytes.try_into().map_or(0, u32::from_ne_bytes))

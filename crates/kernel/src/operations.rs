@@ -1,5 +1,5 @@
-//! `struct tcp_congestion_ops`, whose members differ between kernels, and between a kernel and
-//! `bpf/kernel.h`: they are found by name in BTF.
+//! `struct tcp_congestion_ops`: its members differ between kernels, and between a kernel and
+//! `bpf/kernel.h`, so they are found by name in BTF.
 
 use libbpf_rs::Error;
 use libbpf_rs::btf::Btf;
@@ -7,13 +7,13 @@ use libbpf_rs::btf::types::{MemberAttr, Struct};
 use std::collections::BTreeMap;
 use std::io;
 
-/// The structure of a congestion control.
+/// The name of a congestion control's structure.
 pub(crate) const OPERATIONS: &str = "tcp_congestion_ops";
 
-/// Called on every event of a window; up to Linux 7.0 the beginning of a transmission is one.
+/// Called on every event of a window; up to Linux 7.0 also at the beginning of a transmission.
 const EVENT: &str = "cwnd_event";
 
-/// Called when a transmission begins; [`EVENT`] no longer is then. Since Linux 7.1.
+/// Called at the beginning of a transmission instead of [`EVENT`], since Linux 7.1.
 const START: &str = "cwnd_event_tx_start";
 
 /// Members of a structure: the offset of each in bytes, by its name.
@@ -21,7 +21,7 @@ const START: &str = "cwnd_event_tx_start";
 pub(crate) struct Members(BTreeMap<String, usize>);
 
 impl Members {
-    /// Those of `structure`.
+    /// The members of `structure`.
     pub(crate) fn of(types: &Btf<'_>, structure: &str) -> Result<Self, Error> {
         let found: Option<Struct<'_>> = types.type_by_name(structure);
         let found = found.ok_or_else(|| failed(format!("BTF has no struct {structure}")))?;
@@ -34,20 +34,21 @@ impl Members {
         Ok(Members(named.collect()))
     }
 
-    /// Where `name` begins.
+    /// The offset of `name`.
     pub(crate) fn offset(&self, name: &str) -> Result<usize, Error> {
         let offset = self.0.get(name).copied();
         offset.ok_or_else(|| failed(format!("BTF has no member {name} of struct {OPERATIONS}")))
     }
 
-    /// The callback not to register with a kernel whose structure has these members: of the two
-    /// that can announce a transmission after idle time, the one that this kernel does not call.
+    /// The callback that must not be registered with a kernel whose structure has these members.
+    /// Two callbacks can announce a transmission after idle time: this is the one that the kernel
+    /// does not call.
     pub(crate) fn unused(&self) -> &'static str {
         if self.0.contains_key(START) { EVENT } else { START }
     }
 }
 
-/// An error of our own making: the object is not what this crate expects.
+/// An error of this crate: the object differs from its expectations.
 pub(crate) fn failed(text: impl Into<String>) -> Error {
     Error::from(io::Error::other(text.into()))
 }

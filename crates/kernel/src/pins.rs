@@ -1,10 +1,10 @@
-//! Controllers that outlive the process: pinned in the kernel's file system for BPF.
+//! Controllers that outlive the process, pinned in the kernel's file system for BPF.
 //!
-//! Where that is mounted with the kernel's default mode, 1777, any user may have made directories
-//! there. Whoever owns the directory of a pin can take the controller out of the kernel, hide it,
-//! or lead root elsewhere by a symbolic link. So directories are opened one below the other without
-//! following links, and used only if they belong to root and nobody else may write to them. From
-//! then on no other user can exchange them.
+//! If bpffs is mounted with the kernel's default mode, 1777, any user may have created directories
+//! there. The owner of a pin's directory can remove the controller from the kernel, hide it, or
+//! redirect root by a symbolic link. So directories are opened one below the other without
+//! following links, and are used only if they belong to root and no other user may write to them.
+//! After that no other user can exchange them.
 
 use crate::{Controller, Program};
 use libbpf_rs::{Error, ErrorExt, ErrorKind, Link};
@@ -19,10 +19,11 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-/// Where bpffs is mounted.
+/// The mount point of bpffs.
 const MOUNT: &str = "/sys/fs/bpf";
 
-/// The directory of the controllers there: it has one for each, by its name in the kernel.
+/// The directory of the controllers there: it has one directory for each, by its name in the
+/// kernel.
 const OURS: &str = "anabranch";
 
 /// The pin in a controller's directory.
@@ -31,22 +32,22 @@ const LINK: &str = "link";
 /// `f_type` of bpffs (linux/magic.h).
 const BPF_FS_MAGIC: i64 = 0xcafe_4a11;
 
-/// Of a directory that others may write to.
+/// Mode bits of a directory that others may write to.
 const WRITABLE: Mode = Mode::WGRP.union(Mode::WOTH);
 
-/// How often the directories are made again that another command takes away meanwhile.
+/// Number of attempts to create the directories, which another command may remove meanwhile.
 const ATTEMPTS: usize = 10;
 
 impl Controller {
-    /// Pins it, so that it stays when this process ends.
+    /// Pins the controller, so that it stays when this process ends.
     ///
     /// # Errors
-    /// What the kernel answers, or which directory is not root's alone. Nothing is left behind
-    /// then, or the error says what.
+    /// The kernel's error, or the directory that is not root's alone. Then no pin is left, or the
+    /// error names it.
     pub fn pin(mut self, program: &Program) -> Result<(), Error> {
         let name = &*program.kernel_name;
         let place = made(name)?;
-        place.clear()?; // what a loader that was killed has left
+        place.clear()?; // remains of a loader that was killed
         self.link.pin(place.path.join(LINK)).map_err(|error| match remove(name) {
             Ok(()) => error,
             Err(also) => error.context(format!("{also}")),
@@ -54,15 +55,15 @@ impl Controller {
     }
 }
 
-/// Takes a pinned controller out; connections that use it keep it until they end.
+/// Removes a pinned controller; connections that use it keep it until they end.
 ///
 /// # Errors
-/// `NotFound` if it is not pinned; otherwise what the kernel answers, or which directory is not
+/// `NotFound` if it is not pinned; otherwise the kernel's error, or the directory that is not
 /// root's alone.
 pub fn unload(kernel_name: &str) -> Result<(), Error> {
     let place = Directory::of(kernel_name)?;
     let link = Link::open(place.path.join(LINK))?;
-    // Without this the kernel unregisters it some time after the pin is gone. Before Linux 6.11
+    // Without this the kernel unregisters it some time after the pin is removed. Before Linux 6.11
     // such links cannot be detached.
     match link.detach() {
         Err(error) if error.kind() != ErrorKind::Unsupported => return Err(error),
@@ -75,7 +76,8 @@ pub fn unload(kernel_name: &str) -> Result<(), Error> {
 /// The link of a pinned controller; `None` if it is not pinned.
 ///
 /// # Errors
-/// What the kernel answers, or which directory is not root's alone: what lies in there is not ours.
+/// The kernel's error, or the directory that is not root's alone: files in such a directory cannot
+/// be trusted.
 pub(crate) fn pinned(kernel_name: &str) -> Result<Option<Link>, Error> {
     let link = Directory::of(kernel_name)
         .map_err(Error::from)
@@ -90,7 +92,7 @@ pub(crate) fn pinned(kernel_name: &str) -> Result<Option<Link>, Error> {
 /// The names in the kernel of all controllers that have a directory.
 ///
 /// # Errors
-/// What the kernel answers, or which directory is not root's alone.
+/// The kernel's error, or the directory that is not root's alone.
 pub(crate) fn names() -> io::Result<Vec<String>> {
     let ours = match Directory::root().and_then(|root| root.open(OURS)) {
         Ok(ours) => ours,
@@ -108,7 +110,7 @@ pub(crate) fn names() -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// The directory of a controller, made if need be.
+/// The directory of a controller, created if it is missing.
 fn made(kernel_name: &str) -> io::Result<Directory> {
     mounted()?;
     let mut attempts = 1..ATTEMPTS;
@@ -120,7 +122,8 @@ fn made(kernel_name: &str) -> io::Result<Directory> {
     }
 }
 
-/// Removes the directory of a controller and what is in it, and the one above if it was the last.
+/// Removes the directory of a controller and its files, and the parent directory if it becomes
+/// empty.
 fn remove(kernel_name: &str) -> io::Result<()> {
     Directory::of(kernel_name)?.clear()?;
     let root = Directory::root()?;
@@ -132,7 +135,7 @@ fn remove(kernel_name: &str) -> io::Result<()> {
     }
 }
 
-/// Mounts the file system that holds pins, where there is none yet, for root alone.
+/// Mounts bpffs, if it is not mounted, for root alone.
 fn mounted() -> io::Result<()> {
     if Directory::root().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
         let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
@@ -146,14 +149,15 @@ fn mounted() -> io::Result<()> {
     Ok(())
 }
 
-/// A directory that is root's alone, open: a name in it is of what it was when it was opened.
+/// An open directory that is root's alone: names are resolved in this directory, even if its path
+/// changes.
 struct Directory {
     fd: OwnedFd,
     path: PathBuf,
 }
 
 impl Directory {
-    /// The root of bpffs. `NotFound` where it is not mounted.
+    /// The root of bpffs. `NotFound` if bpffs is not mounted.
     fn root() -> io::Result<Self> {
         let path = Path::new(MOUNT);
         let fd = openat(CWD, path, flags(), Mode::empty())?;
@@ -172,7 +176,7 @@ impl Directory {
         Err(refused(path, &of, &remedy))
     }
 
-    /// The directory of a controller. `NotFound` if it is not there.
+    /// The directory of a controller. `NotFound` if it does not exist.
     fn of(kernel_name: &str) -> io::Result<Self> {
         Directory::root()?.open(OURS)?.open(kernel_name)
     }
@@ -195,7 +199,7 @@ impl Directory {
         Ok(Directory { fd, path })
     }
 
-    /// A directory in this one, made if it is not there.
+    /// A directory in this one, created if it is missing.
     fn make(&self, name: &str) -> io::Result<Self> {
         match mkdirat(&self.fd, name, Mode::RWXU) {
             Err(Errno::EXIST) | Ok(()) => self.open(name),
@@ -226,7 +230,7 @@ fn flags() -> OFlags {
     OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
 }
 
-/// The kernel's answer, of its kind, with what it is about.
+/// The kernel's error, with its kind and the path.
 fn about(path: &Path, error: Errno) -> io::Error {
     let error = io::Error::from(error);
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
@@ -236,7 +240,7 @@ fn told(text: String) -> io::Error {
     io::Error::other(text)
 }
 
-/// Why nothing is pinned below `path`.
+/// The error for a directory below which pins are refused.
 fn refused(path: &Path, of: &Stat, remedy: &str) -> io::Error {
     let why = match FileType::from_raw_mode(of.st_mode) {
         FileType::Directory if of.st_uid != 0 => format!("belongs to user {}", of.st_uid),

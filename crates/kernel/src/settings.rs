@@ -7,26 +7,25 @@ use zerocopy::{Immutable, IntoBytes};
 /// Settings of a controller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Another name than its own in the kernel, at most 15 characters: a controller for one
-    /// process.
+    /// Another name in the kernel, at most 15 characters: a controller for one process.
     pub name: Option<String>,
     /// Smallest ssthresh of coupled paths in segments, at least 1; `None` is the law's own.
     pub min_ssthresh: Option<NonZeroU32>,
-    /// Fraction of callbacks to ignore, below 1: only to test that missed ones are survived.
+    /// Fraction of callbacks to ignore, below 1: only to test that missed callbacks are repaired.
     pub skips: f64,
     /// Whether to record each step under the law.
     pub record: bool,
-    /// A fault of its arithmetic: only to test that such a one is found.
+    /// A fault of its arithmetic: only to test that such a fault is found.
     pub fault: Fault,
 }
 
 /// A fault planted in a controller: `enum ab_fault` in `bpf/include/intf.h`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fault {
-    /// None.
+    /// No fault.
     #[default]
     Sound = 0,
-    /// What a step leaves beside whole segments is dropped.
+    /// The fraction of a step beyond whole segments is dropped.
     RemainderDropped = 1,
     /// The round-trip times of two paths are swapped.
     TripsSwapped = 2,
@@ -40,7 +39,7 @@ layout!(ab_fault, Fault);
 impl FromStr for Fault {
     type Err = String;
 
-    /// Reads the name of a fault in `intf.h`, in small letters and with dashes.
+    /// Parses the name of a fault in `intf.h`, in lower case and with dashes.
     fn from_str(name: &str) -> Result<Self, String> {
         let all: &[(&str, Fault)] = layout!(ab_fault names Fault);
         let mut planted = all.iter().filter(|(_, fault)| *fault != Fault::Sound);
@@ -68,13 +67,13 @@ impl Settings {
     }
 }
 
-/// The settings as the controller has them.
+/// The settings in the format of the controller.
 #[derive(IntoBytes, Immutable)]
 #[repr(C)]
 pub(crate) struct Constants {
-    /// Zero is the law's own.
+    /// Zero stands for the law's own.
     min_ssthresh: u32,
-    /// Callbacks to ignore, of 2^32.
+    /// Callbacks to ignore, as a fraction of 2^32.
     skips: u32,
     record: u32,
     fault: u32,

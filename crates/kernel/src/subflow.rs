@@ -1,4 +1,5 @@
-//! What the subflows under our controllers publish: `struct ab_subflow` in `bpf/include/intf.h`.
+//! The state published by the subflows under our controllers: `struct ab_subflow` in
+//! `bpf/include/intf.h`.
 
 use crate::programs::STATUS;
 use libbpf_rs::{Error, Iter, ObjectBuilder};
@@ -11,11 +12,11 @@ use zerocopy::FromBytes;
 pub struct Subflow {
     /// The controller's name in the kernel.
     pub controller: String,
-    /// Whether the controller has begun on it; if not, it publishes nothing yet.
+    /// Whether the controller has started on it; before that it publishes nothing.
     pub begun: bool,
-    /// Whether the path manager keeps it in reserve.
+    /// Whether the path manager keeps it as a backup.
     pub backup: bool,
-    /// Whether its controller was taken out of the kernel; another one may have the name now.
+    /// Whether its controller was removed from the kernel; another one may have the name now.
     pub departed: bool,
     /// Its own address.
     pub local: SocketAddr,
@@ -47,7 +48,7 @@ pub struct Subflow {
     pub losses: u32,
     /// ACKs that passed without a callback.
     pub missed: u32,
-    /// Windows and thresholds set right.
+    /// Windows and thresholds corrected.
     pub repairs: u32,
     /// Usable paths of the connection at the last ACK.
     pub paths: u8,
@@ -56,7 +57,7 @@ pub struct Subflow {
 /// The sockets under our controllers in the calling thread's network namespace.
 ///
 /// # Errors
-/// What the kernel answers when the program that reads them cannot be loaded.
+/// The kernel's error when the program that reads them cannot be loaded.
 pub fn subflows() -> Result<Vec<Subflow>, Error> {
     let object = ObjectBuilder::default().open_memory(STATUS)?.load()?;
     let program =
@@ -110,7 +111,7 @@ fn address(bytes: [u8; 16], ipv6: bool) -> IpAddr {
     }
 }
 
-/// A socket as the iterator writes it.
+/// A socket in the format of the iterator.
 #[derive(FromBytes)]
 #[repr(C)]
 struct Row {
@@ -136,16 +137,16 @@ layout!(ab_subflow, Row);
 enum Flag {
     /// The addresses are of IPv6.
     Ipv6 = 1,
-    /// The controller has begun on the socket.
+    /// The controller has started on the socket.
     Begun = 2,
-    /// The path manager keeps the subflow in reserve.
+    /// The path manager keeps the subflow as a backup.
     Backup = 4,
-    /// The controller was taken out of the kernel.
+    /// The controller was removed from the kernel.
     Departed = 8,
 }
 layout!(ab_flag, Flag);
 
-/// What a subflow keeps for itself and its siblings.
+/// A subflow's state for itself and its siblings.
 #[derive(FromBytes)]
 #[repr(C)]
 struct Path {

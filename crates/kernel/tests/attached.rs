@@ -1,4 +1,4 @@
-//! The controllers in the running kernel. As root only: elsewhere each test says that it was
+//! The controllers in the running kernel. Only as root: otherwise each test reports that it was
 //! skipped, and `ANABRANCH_LINUX=required` makes that a failure.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
@@ -11,10 +11,10 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Mutex;
 
-/// Only one test at a time may load: the names are the kernel's.
+/// Only one test at a time may load a controller: names are global in the kernel.
 static KERNEL: Mutex<()> = Mutex::new(());
 
-/// Whether the kernel may be used; says why if not.
+/// Whether the kernel may be used; prints the reason if not.
 fn usable() -> bool {
     let root = rustix::process::geteuid().is_root();
     let types = std::path::Path::new("/sys/kernel/btf/vmlinux").exists();
@@ -32,7 +32,7 @@ fn usable() -> bool {
     false
 }
 
-/// Settings with which steps can be repeated.
+/// Settings with which steps can be replayed.
 fn recording() -> Settings {
     Settings { record: true, ..Settings::default() }
 }

@@ -1,5 +1,5 @@
-//! Laws in text on the running kernel: the bytecode of the C that is generated, beside the same
-//! arithmetic in Rust, bit by bit. As root only, and with clang.
+//! Laws in text on the running kernel: the bytecode of the generated C compared with the same
+//! arithmetic in Rust, bit by bit. Only as root, and with clang.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -14,7 +14,7 @@ mod random;
 
 const GLUE: &str = "#include \"law.h\"\n#include \"shell.h\"\nAB_CONTROLLER(\"law\");\n";
 
-/// Random laws, without more being asked for, and states for each.
+/// Default number of random laws, and states for each.
 const LAWS: usize = 12;
 const STATES: usize = 200;
 
@@ -28,13 +28,13 @@ impl Noise {
         ((self.0 >> 33) as usize) % most.max(1)
     }
 
-    /// A number of up to so many bits, all sizes alike.
+    /// A number of up to `bits` bits; all lengths are equally likely.
     fn number(&mut self, bits: usize) -> u32 {
         let bits = self.below(bits) as u32;
         (1u32 << bits) | (self.below(1 << 31) as u32 & ((1 << bits) - 1))
     }
 
-    /// A note from 2^-20 to 2^10; a last one may be that of `rtt_min`, a time.
+    /// A note from 2^-20 to 2^10; the last one may be that of `rtt_min`, a time.
     fn note(&mut self, positive: bool) -> u64 {
         let sign = if positive { 0 } else { self.below(2) as u64 };
         let exponent = 4096 - 52 + self.below(30) as u64;
@@ -61,7 +61,7 @@ impl Noise {
     }
 }
 
-/// Whether the kernel may be used; says why if not.
+/// Whether the kernel may be used; prints the reason if not.
 fn usable() -> bool {
     let root = rustix::process::geteuid().is_root();
     let types = Path::new("/sys/kernel/btf/vmlinux").exists();
@@ -104,8 +104,8 @@ fn compiled(header: &str, folder: &Path) -> Vec<u8> {
     std::fs::read(folder.join("law.o")).unwrap()
 }
 
-/// Random laws that may be infinite, or that need more stack than there is, are counted; every
-/// other one gives the same bits. `ANABRANCH_LAWS` says how many.
+/// Random laws that may be infinite, or that need too much stack, are counted; every other law
+/// gives the same bits. `ANABRANCH_LAWS` sets their number.
 #[test]
 fn the_bytecode_of_random_laws_gives_what_the_same_arithmetic_gives_in_rust() {
     if !usable() {

@@ -1,4 +1,5 @@
-//! Saturated stations of 802.11g that send full packets to one receiver: how many arrive.
+//! Saturated stations of 802.11g that send full packets to one receiver: counts the packets
+//! received.
 //!
 //! `cargo run --release --example air -- [stations] [seconds]`; under callgrind it gives
 //! instructions per frame, as `benches/measure.py` reports them.

@@ -1,12 +1,11 @@
-//! The queue of a host before its driver: a queueing discipline that the driver's ring is filled
-//! from.
+//! The queue of a host before its driver: a queueing discipline that fills the driver's ring.
 
 use crate::queue::Verdict;
 use crate::queue::{Arrival, ArrivalQueue, Backlog, DepartureQueue, Dropped, Fifo, Queue, State};
 use crate::{Packet, Rng};
 use units::Time;
 
-/// A packet with the link that it is for.
+/// A packet with its link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LinkPacket<P> {
     pub(crate) link: u32,
@@ -36,12 +35,12 @@ impl<P: Packet> Packet for LinkPacket<P> {
 }
 
 enum Discipline<P> {
-    /// Packets in order, and the queue that decides when one arrives, if there is a limit.
+    /// Packets in order, and the queue that decides on arrival, if there is a limit.
     InOrder(Option<ArrivalQueue>, Fifo<LinkPacket<P>>),
     Departing(DepartureQueue<LinkPacket<P>>),
 }
 
-/// Packets of a station that the driver has not taken yet.
+/// Packets of a station that its driver has not taken yet.
 pub(crate) struct HostQueue<P> {
     waiting: Discipline<P>,
     dropped: Dropped<LinkPacket<P>>,
@@ -70,7 +69,7 @@ impl<P: Packet> HostQueue<P> {
         self.backlog().0
     }
 
-    /// A packet comes; returns whether it is taken.
+    /// Offers a packet; returns whether it is accepted.
     pub(crate) fn offer(
         &mut self,
         now: Time,
@@ -103,7 +102,7 @@ impl<P: Packet> HostQueue<P> {
         }
     }
 
-    /// A packet that the discipline has dropped after it had taken it.
+    /// A packet that the discipline dropped after accepting it.
     pub(crate) fn dropped(&mut self) -> Option<LinkPacket<P>> {
         self.dropped.packets.pop_front()
     }

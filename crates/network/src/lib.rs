@@ -1,9 +1,7 @@
-//! Network elements: links with their queues, random loss, reordering and copies; and what stations
-//! share.
+//! Network elements: links with their queues, random loss, reordering and copies; and shared media.
 //!
-//! An element sees a packet (its length, its path, its ECN bits), never what is inside. It is told
-//! the time and handed its randomness. So the simulator gives it segments and the emulator gives it
-//! real packets.
+//! An element sees a packet's length, path and ECN bits, never its content. Time and randomness are
+//! passed in. So the simulator gives it segments and the emulator gives it real packets.
 
 pub mod adhoc;
 pub mod dot11;
@@ -36,26 +34,26 @@ pub use shared::{
     RoutingCounters, SharedMedium, Station,
 };
 
-/// What an element may know of what it carries: a few plain bytes that are moved by value.
+/// An element's view of the packet that it carries: a few plain bytes that are moved by value.
 pub trait Packet: Copy + Default + Send + 'static {
     /// Length in bytes with all headers.
     fn bytes(&self) -> u32;
 
-    /// Number of the path that it takes, both directions alike. It stands for the 5-tuple that
-    /// FQ-CoDel hashes.
+    /// Number of its path, the same in both directions. It stands for the 5-tuple that FQ-CoDel
+    /// hashes.
     fn path(&self) -> u32;
 
     /// Whether a queue may mark it instead of dropping it (ECT, RFC 3168 §5).
     fn ecn_capable(&self) -> bool;
 
-    /// A queue marks it (CE).
+    /// Sets the ECN mark (CE).
     fn mark(&mut self);
 
-    /// Whether it gives way to all packets that are not of lower effort (RFC 8622).
+    /// Whether it is of lower effort and yields to all other packets (RFC 8622).
     fn lower_effort(&self) -> bool;
 }
 
-/// Where an element takes its random numbers from; one named stream for each element.
+/// Source of an element's random numbers; one named stream for each element.
 pub trait Rng {
     /// Uniform in `[0, 1)`.
     fn uniform(&mut self) -> f64;

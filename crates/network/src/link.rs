@@ -1,15 +1,15 @@
 //! A link: a queue, a transmitter of some rate, a line of some delay.
 //!
-//! The link runs in virtual time. When a packet arrives, the moment its transmission will start and
-//! the moment it will come out at the far end are known, because packets leave in order; so a
-//! packet costs one event or, where what follows is known as well, none. A link has one event
-//! pending however many packets it carries.
-//! Packets lie by value in one ring, in order, so a hop reads and writes memory in sequence.
+//! The link runs in virtual time. When a packet arrives, the time at which its transmission starts
+//! and the time at which it will come out at the far end are known, because packets leave in order;
+//! so a packet costs one event, or no event if the next step is known as well. A link has one event
+//! pending however many packets it carries. Packets lie by value in one ring, in order, so a hop
+//! reads and writes memory in sequence.
 //!
 //! A plain link has a rate (`rate.rs`), a delay and a queue that decides on arrival. Others have
 //! one or more extras, each in a file of its own: impairments (`impairments.rs`), opportunities in
 //! place of a rate (`opportunities.rs`), a queue that decides on departure (`departure.rs`). Their
-//! one event stands for the first of several things (`exit.rs`).
+//! one event stands for the first of several events (`exit.rs`).
 
 use crate::loss::{Loss, LossPlace};
 use crate::queue::{Arrival, ArrivalQueue, Backlog, Queue, State, Verdict};
@@ -31,12 +31,12 @@ pub use exit::Passage;
 pub use impairments::Reorder;
 pub use opportunities::Opportunities;
 
-/// What a link is; by default a line without rate, delay, queue or fault.
+/// Settings of a link; by default a line without rate, delay, queue or fault.
 #[derive(Clone, Debug, Default)]
 pub struct LinkSettings {
     /// Rate of the transmitter; `None` for a pure delay, and with `opportunities`.
     pub rate: Option<Rate>,
-    /// When the transmitter may send, if not always.
+    /// The opportunities of the transmitter, if it does not send at a rate.
     pub opportunities: Option<Opportunities>,
     /// Propagation delay.
     pub delay: Span,
@@ -44,7 +44,7 @@ pub struct LinkSettings {
     pub queue: Queue,
     /// Random loss, if any.
     pub loss: Option<Loss>,
-    /// Packets that are held back on the line, so that others overtake them, if any.
+    /// Reordering: packets held back on the line so that others overtake them.
     pub reorder: Option<Reorder>,
     /// Probability that a packet comes out twice.
     pub duplicate: f64,
@@ -53,22 +53,22 @@ pub struct LinkSettings {
     pub jitter: Span,
 }
 
-/// A change of a running link; what is `None` stays.
+/// A change of a running link; a field that is `None` changes nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Change {
-    /// New rate, for what is left of the packet in transmission and for those that wait; a link
-    /// with opportunities has none.
+    /// New rate, for the rest of the packet in transmission and for waiting packets; not for a link
+    /// with opportunities.
     pub rate: Option<Rate>,
-    /// New propagation delay, for packets whose transmission has not ended; on the line none
-    /// overtakes another.
+    /// New propagation delay, for packets whose transmission has not ended; packets on the line
+    /// keep their order.
     pub delay: Option<Span>,
-    /// New loss probability, each packet by itself.
+    /// New loss probability, independent for each packet.
     pub loss: Option<f64>,
     /// Whether the link carries anything: a link that is down drops every arrival.
     pub up: Option<bool>,
 }
 
-/// What has happened on a link since the start, in packets unless said otherwise.
+/// Counters of a link since the start, in packets unless said otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Packets offered.
@@ -79,16 +79,16 @@ pub struct Counters {
     pub marks: u64,
     /// Packets lost at random, or because the link was down.
     pub losses: u64,
-    /// Bytes that came out at the far end, or would have if they had not been lost on the line.
+    /// Bytes that came out at the far end, with those lost on the line.
     pub carried_bytes: u64,
 }
 
-/// What became of a packet that was offered.
+/// The outcome of an offered packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
     /// Carried, and the link has an event pending already.
     Carried,
-    /// Carried, and nothing else is: wake the link at this time.
+    /// Carried by a link without a pending event: wake the link at this time.
     Wake(Time),
     /// Taken by a link whose queue decides on departure, or that may reorder or copy packets: call
     /// [`Link::take_dropped`] until `None` now, and wake the link at [`Link::due`] at the latest.
@@ -109,8 +109,8 @@ struct Carried<P> {
     packet: P,
 }
 
-/// A link that carries packets of type `P`. What every hop touches fills two cache lines: a packet
-/// that comes out of a plain link needs the first one only.
+/// A link that carries packets of type `P`. Fields used at every hop fill two cache lines: a packet
+/// that comes out of a plain link needs only the first one.
 #[repr(C, align(64))]
 pub struct Link<P> {
     line: Ring<Carried<P>>,
@@ -122,36 +122,36 @@ pub struct Link<P> {
     waiting_bytes: u64,
     /// Ordinal in `line` of the first packet that waited when [`Link::settle`] last looked.
     waiting: u32,
-    /// If fewer packets than this wait, the queue accepts without being asked. No more wait than
-    /// have come since `waiting`.
+    /// With fewer waiting packets than this, every packet is accepted without a call of the queue.
+    /// The number that waits is at most the number of arrivals since `waiting`.
     unasked: u32,
 
     transmitter: Transmitter,
     delay: Span,
-    /// When the last packet comes out; none overtakes another.
+    /// When the last packet comes out; packets keep their order.
     last_arrival: Time,
     /// Packets offered.
     arrived: u64,
 }
 
-/// A queue that decides on arrival, with what it has decided.
+/// A queue that decides on arrival, with its counts.
 struct Counted {
     queue: ArrivalQueue,
     drops: u64,
     marks: u64,
 }
 
-/// What a plain link does not have.
+/// The parts that a plain link does not have.
 struct Extras<P> {
     impairments: Impairments<P>,
-    /// When it may send, in place of a rate.
+    /// The schedule of opportunities, in place of a rate.
     schedule: Option<Schedule>,
     /// The queue, if it decides on departure.
     departure: Option<Departure<P>>,
 }
 
 impl<P: Packet> Link<P> {
-    /// A link that carries nothing yet.
+    /// A new, empty link.
     pub fn new(settings: LinkSettings) -> Self {
         let (queue, departure) = match settings.queue.start(settings.rate) {
             State::Unlimited => (None, None),
@@ -178,15 +178,15 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// Whether it is a rate, a delay and a queue that decides on arrival, and nothing else: what
-    /// comes out of it is then [`Link::deliver`]ed.
+    /// Whether it has only a rate, a delay and a queue that decides on arrival: its packets are
+    /// then taken by [`Link::deliver`].
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.extras.is_none()
     }
 
     /// A packet arrives at `now`; times of successive calls never decrease.
-    #[inline(always)] // on the way of every hop
+    #[inline(always)] // runs for every hop
     pub fn offer(&mut self, now: Time, packet: P, rng: &mut impl Rng) -> Offer {
         self.arrived += 1;
         if self.extras.is_some() {
@@ -202,9 +202,9 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// [`Link::offer`] to a plain link that nobody wakes: returns when the packet will come out, or
-    /// `None` if it was dropped. What has come out is to be [`Link::release`]d.
-    #[inline(always)] // on the way of every hop
+    /// [`Link::offer`] for a plain link without events: returns when the packet will come out, or
+    /// `None` if it was dropped. The caller must [`Link::release`] packets that have come out.
+    #[inline(always)] // runs for every hop
     pub fn pass(&mut self, now: Time, packet: &mut P, rng: &mut impl Rng) -> Option<Time> {
         debug_assert!(self.is_plain(), "its exit times may change");
         self.arrived += 1;
@@ -220,7 +220,7 @@ impl<P: Packet> Link<P> {
     }
 
     /// Removes the packets that have come out of a plain link by `now`; returns how many.
-    #[inline(always)] // on the way of every hop
+    #[inline(always)] // runs for every hop
     pub fn release(&mut self, now: Time) -> u64 {
         debug_assert!(self.is_plain(), "its packets may be lost or copied");
         let mut packets = 0;
@@ -245,19 +245,19 @@ impl<P: Packet> Link<P> {
         self.arrived -= u64::from(packets);
     }
 
-    /// Ends [`Link::withhold`] of so many packets.
+    /// Ends [`Link::withhold`] of this many packets.
     pub fn readmit(&mut self, packets: u32) {
         self.line.readmit(packets);
         self.arrived += u64::from(packets);
     }
 
-    /// Whether it takes every packet.
+    /// Whether it accepts every packet.
     pub fn is_unlimited(&self) -> bool {
         self.is_plain() && self.queue.is_none()
     }
 
-    /// What the queue, if there is one, says to a packet that arrives.
-    #[inline(always)] // on the way of every hop
+    /// The verdict of the queue, if there is one, on an arriving packet.
+    #[inline(always)] // runs for every hop
     fn judge(&mut self, now: Time, packet: &P, rng: &mut impl Rng) -> Verdict {
         if self.queue.is_none() {
             return Verdict::Accept;
@@ -311,7 +311,7 @@ impl<P: Packet> Link<P> {
         }
         let jitter = impairments.jitter(rng);
         let delay = self.delay;
-        self.delay = delay + jitter; // the line is as much longer for this packet
+        self.delay = delay + jitter; // for this packet the line is longer by the jitter
         let offer = self.carry_extended(now, packet);
         self.delay = delay;
         let inside = self.line.len();
@@ -321,7 +321,7 @@ impl<P: Packet> Link<P> {
         offer
     }
 
-    /// [`Link::carry`] out of the way of plain links, by the transmitter that there is.
+    /// [`Link::carry`] for links that are not plain, kept apart from the code of plain links.
     #[inline(never)]
     fn carry_extended(&mut self, now: Time, packet: P) -> Offer {
         match self.schedule() {
@@ -335,15 +335,15 @@ impl<P: Packet> Link<P> {
         self.line.front().map(|carried| &carried.packet)
     }
 
-    /// Asks for the packet that comes out next, which will be read soon.
-    #[inline(always)] // it is asked of many links in turn
+    /// Prefetches the packet that comes out next into the cache.
+    #[inline(always)] // called for many links in turn
     pub fn prefetch_front(&self) {
         self.front().inspect(|front| prefetch(*front));
     }
 
-    /// The packet at the [`Link::front`] of a plain link comes out, at the time for which the link
-    /// last asked to be woken. Returns when to wake it for the next one.
-    #[inline(always)] // on the way of every hop
+    /// Takes the packet at the [`Link::front`] of a plain link, at the time for which the link last
+    /// asked to be woken. Returns when to wake it for the next one.
+    #[inline(always)] // runs for every hop
     pub fn deliver(&mut self) -> Option<Time> {
         let bytes = self.line.front().map_or(0, |carried| u64::from(carried.packet.bytes()));
         if self.queue.is_some() && self.waiting == self.line.head() {
@@ -360,8 +360,8 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// What waits at `now`, not counting the packet in transmission.
-    #[inline(always)] // on the way of every hop into a queue
+    /// Packets and bytes that wait at `now`, without the packet in transmission.
+    #[inline(always)] // runs for every hop into a queue
     pub fn backlog(&mut self, now: Time) -> Backlog {
         self.settle(now);
         let on_line = Backlog {
@@ -383,7 +383,7 @@ impl<P: Packet> Link<P> {
         self.line.len() as usize + beside
     }
 
-    /// What has happened since the start.
+    /// Counters since the start.
     pub fn counters(&self) -> Counters {
         let arrival = self.queue.as_ref().map_or((0, 0), |queue| (queue.drops, queue.marks));
         let departure = self.departure().map_or((0, 0), |queue| (queue.drops, queue.marks()));
@@ -396,7 +396,7 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// Change the link at `now`. What it was to be woken for may have moved: see [`Link::due`].
+    /// Changes the link at `now`. Its next wake time may move: see [`Link::due`].
     pub fn change(&mut self, now: Time, change: Change) {
         if let Some(delay) = change.delay {
             self.delay = delay;
@@ -416,7 +416,7 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    #[inline(always)] // on the way of every hop
+    #[inline(always)] // runs for every hop
     fn carry(&mut self, now: Time, packet: P) -> Offer {
         let bytes = packet.bytes();
         let starts = now.max(self.transmitter.idle_at);
@@ -424,8 +424,9 @@ impl<P: Packet> Link<P> {
         self.push(starts, packet)
     }
 
-    /// A packet whose transmission starts then is put on the line; the transmitter has it already.
-    #[inline(always)] // on the way of every hop
+    /// Puts a packet on the line; its transmission starts at `starts` and is already counted by the
+    /// transmitter.
+    #[inline(always)] // runs for every hop
     fn push(&mut self, starts: Time, packet: P) -> Offer {
         let arrives = (self.transmitter.idle_at + self.delay).max(self.last_arrival);
         self.last_arrival = arrives;
@@ -440,9 +441,9 @@ impl<P: Packet> Link<P> {
         offer
     }
 
-    /// Counts the packets whose transmission has started by `now`. A link with a queue asks at
-    /// every arrival and keeps its count up to date; one without asks rarely, and counts its whole
-    /// line.
+    /// Counts the packets whose transmission has started by `now`. A link with a queue calls this
+    /// at every arrival and keeps its count up to date. A link without a queue calls it rarely, and
+    /// counts its whole line.
     fn settle(&mut self, now: Time) {
         if self.queue.is_none() {
             self.waiting = self.line.head();
@@ -461,7 +462,7 @@ impl<P: Packet> Link<P> {
 }
 
 impl<P: Packet> Extras<P> {
-    /// The extras of a plain link that is about to be impaired.
+    /// Empty extras, for a plain link that is about to be impaired.
     fn none() -> Self {
         let none = Loss { probability: 0.0, place: LossPlace::After, chain: None };
         let settings = LinkSettings { loss: Some(none), ..LinkSettings::default() };

@@ -1,8 +1,8 @@
-//! Random loss: each packet by itself, or in bursts.
+//! Random loss: independent for each packet, or in bursts.
 //!
 //! Bursts are those of Gilbert 1960 and Elliott 1963: a good and a bad state, each with its loss.
-//! The stationary loss is `(r · good + p · bad) / (p + r)`, and packets spend `1 / r` in a row in
-//! the bad state. In the papers' letters `good` is `1 − k` and `bad` is `1 − h`.
+//! The stationary loss is `(r · good + p · bad) / (p + r)`, and the mean run of packets in the bad
+//! state is `1 / r`. In the papers' letters `good` is `1 − k` and `bad` is `1 − h`.
 
 use crate::Rng;
 use schemars::JsonSchema;
@@ -24,7 +24,7 @@ pub enum LossPlace {
 pub struct Loss {
     /// Probability that a packet is lost, in the long run: with a chain, its stationary loss.
     pub probability: f64,
-    /// Where it strikes.
+    /// The place at which it strikes.
     pub place: LossPlace,
     /// The chain of a good and a bad state, if there is one; otherwise losses are independent.
     pub chain: Option<GilbertElliott>,
@@ -43,7 +43,7 @@ pub struct GilbertElliott {
     pub bad: f64,
 }
 
-/// Random loss of a link that runs.
+/// Random loss of a running link.
 pub(crate) struct LossProcess {
     settings: Loss,
     /// Whether the present state of the chain is the bad one.
@@ -56,12 +56,12 @@ impl LossProcess {
         LossProcess { settings, is_bad: false }
     }
 
-    /// Whether it strikes there.
+    /// Whether loss strikes at `place`.
     pub(crate) fn is(&self, place: LossPlace) -> bool {
         self.settings.place == place
     }
 
-    /// From now on each packet is lost with this probability, independently.
+    /// Sets an independent loss probability for each packet from now on.
     pub(crate) fn set_probability(&mut self, probability: f64) {
         (self.settings.probability, self.settings.chain) = (probability, None);
     }

@@ -1,7 +1,8 @@
-//! How strong a signal arrives, and what a receiver makes of it.
+//! Radio propagation: the strength of a received signal, and the probability that a frame is
+//! received.
 //!
-//! Path loss is log-distance, errors follow a logistic curve of the signal-to-noise ratio: steep
-//! enough to be a range, smooth enough that rate control has something to find.
+//! Path loss is log-distance. Errors follow a logistic curve of the signal-to-noise ratio: steep
+//! enough for a definite range, and smooth enough for rate control to adapt to.
 
 use crate::Position;
 use schemars::JsonSchema;
@@ -37,10 +38,10 @@ impl Default for Radio {
 
 /// Slope of the error curve: dB over which the odds of an error change by a factor of e.
 const SLOPE_DB: f64 = 0.5;
-/// Bytes of the frame for which thresholds are.
+/// Length in bytes of the frame to which thresholds refer.
 const REFERENCE_BYTES: f64 = 1536.0;
 
-/// Power ratio of so many dB.
+/// Power ratio of a number of dB.
 pub(crate) fn ratio(db: f64) -> f64 {
     libm::exp10(db / 10.0)
 }
@@ -50,7 +51,7 @@ pub(crate) fn decibel(ratio: f64) -> f64 {
     10.0 * libm::log10(ratio)
 }
 
-/// A least power ratio of so many dB.
+/// A least power ratio, given in dB.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Threshold {
     db: f64,
@@ -63,7 +64,8 @@ impl Threshold {
         Threshold { db, ratio: ratio(db) }
     }
 
-    /// Whether `ratio` is as large in dB. A logarithm is taken only where rounding could decide.
+    /// Whether `ratio` reaches the threshold in dB. A logarithm is taken only where rounding could
+    /// decide.
     pub(crate) fn is_met_by(self, ratio: f64) -> bool {
         match (ratio - self.ratio).abs() > CLOSE * self.ratio {
             true => ratio > self.ratio,
@@ -71,13 +73,13 @@ impl Threshold {
         }
     }
 
-    /// Whether `ratio` is clearly larger.
+    /// Whether `ratio` clearly exceeds the threshold.
     pub(crate) fn is_exceeded_by(self, ratio: f64) -> bool {
         ratio > self.ratio * (1.0 + CLOSE)
     }
 }
 
-/// Part of a ratio by which rounding is far from moving it.
+/// Relative distance from the threshold beyond which rounding cannot decide.
 const CLOSE: f64 = 1e-9;
 
 impl Radio {
@@ -87,12 +89,12 @@ impl Radio {
         self.power_dbm - self.loss_at_1m_db - 10.0 * self.exponent * libm::log10(distance)
     }
 
-    /// Signal-to-noise ratio in dB between two places.
+    /// Signal-to-noise ratio in dB between two positions.
     pub fn snr_db(&self, from: Position, to: Position) -> f64 {
         self.received_dbm(from, to) - self.noise_dbm
     }
 
-    /// Metres at which a signal is received with `dbm`.
+    /// Distance in metres at which a signal is received with `dbm`.
     pub fn reach_m(&self, dbm: f64) -> f64 {
         libm::exp10((self.power_dbm - self.loss_at_1m_db - dbm) / (10.0 * self.exponent)).max(1.0)
     }

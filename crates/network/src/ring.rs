@@ -1,17 +1,18 @@
-//! A first-in-first-out queue in a ring of memory: what a link carries, in sequence.
+//! A first-in-first-out queue in a ring of memory, for the packets of a link.
 
-/// A ring whose capacity is a power of two. Items keep their ordinal while the ring is not empty;
-/// an empty ring begins again at 0, so that a line that seldom carries more than one packet uses
-/// the memory of one slot for all of them. It grows when it is full. When it becomes empty and has
-/// held few items since it was empty before, it halves: what a burst took is given back.
+/// A ring whose capacity is a power of two. Items keep their ordinal while the ring is not empty.
+/// An empty ring begins again at 0, so that a line that seldom carries more than one packet uses
+/// the memory of one slot for all of them. The ring grows when it is full. It halves when it
+/// becomes empty and has held few items since it was last empty: this returns the memory of a
+/// burst.
 pub(crate) struct Ring<T> {
-    /// Empty, or as many as a power of two; those outside `head..tail` are stale copies.
+    /// Empty, or a power of two of slots; slots outside `head..tail` are stale copies.
     slots: Box<[T]>,
     head: u32,
     tail: u32,
 }
 
-/// A ring with so many slots or fewer keeps them.
+/// A ring with this many slots or fewer keeps them.
 const LEAST: usize = 8;
 
 impl<T: Copy + Default> Ring<T> {
@@ -23,7 +24,7 @@ impl<T: Copy + Default> Ring<T> {
         self.tail.wrapping_sub(self.head)
     }
 
-    /// Ordinal of the oldest item, or of the next one to be pushed if there is none.
+    /// Ordinal of the oldest item; in an empty ring, of the next item to be pushed.
     pub(crate) fn head(&self) -> u32 {
         self.head
     }
@@ -37,7 +38,7 @@ impl<T: Copy + Default> Ring<T> {
         ordinal as usize & (self.slots.len().wrapping_sub(1))
     }
 
-    #[inline(always)] // on the way of every hop
+    #[inline(always)] // runs for every hop
     pub(crate) fn push(&mut self, item: T) {
         if self.len() as usize == self.slots.len() {
             self.grow();
@@ -68,7 +69,7 @@ impl<T: Copy + Default> Ring<T> {
         self.slots.get(self.slot(self.head))
     }
 
-    /// Removes the oldest item; there is one. Returns whether the ring is empty now.
+    /// Removes the oldest item of a ring that is not empty. Returns whether the ring is empty now.
     #[inline]
     pub(crate) fn advance(&mut self) -> bool {
         debug_assert!(self.len() > 0, "nothing to remove");
@@ -83,20 +84,20 @@ impl<T: Copy + Default> Ring<T> {
         empty
     }
 
-    /// Gives half of the memory back. The ring is empty.
+    /// Frees half of the memory of an empty ring.
     #[cold]
     fn halve(&mut self) {
         self.slots = vec![T::default(); self.slots.len() / 2].into();
     }
 
-    /// The newest `items` are not inside until they are [`Ring::readmit`]ted; nothing may be pushed
-    /// or removed meanwhile.
+    /// Hides the newest `items` until they are [`Ring::readmit`]ted; nothing may be pushed or
+    /// removed meanwhile.
     pub(crate) fn withhold(&mut self, items: u32) {
         debug_assert!(items <= self.len(), "more than there are");
         self.tail = self.tail.wrapping_sub(items);
     }
 
-    /// So many items that were withheld are inside again.
+    /// Shows this many withheld items again.
     pub(crate) fn readmit(&mut self, items: u32) {
         self.tail = self.tail.wrapping_add(items);
     }
@@ -132,7 +133,7 @@ mod tests {
         let mut ring = Ring::new();
         (0..100).for_each(|item| ring.push(item));
         while !ring.advance() {}
-        assert_eq!(ring.slots.len(), 128); // a burst that may come again
+        assert_eq!(ring.slots.len(), 128); // the burst may come again
         for least in [64, 32, 16, 8, 8] {
             ring.push(0);
             assert!(ring.advance());

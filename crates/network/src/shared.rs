@@ -11,18 +11,18 @@ use serde::{Serialize, Serializer};
 use std::vec::Drain;
 use units::{Rate, Span, Time};
 
-/// A shared medium of any kind, as worlds use it. Stations and links have the numbers of the
+/// A shared medium of any kind, as simulations use it. Stations and links have the numbers of the
 /// constructor.
 pub trait SharedMedium<P: Packet>: Send {
-    /// A packet comes to the first station of `link`. Returns whether its queue takes it: if not,
-    /// there is no outcome.
+    /// A packet arrives at the first station of `link`. Returns whether its queue accepts it: if
+    /// not, there is no outcome.
     fn offer(&mut self, now: Time, link: u32, packet: P, rng: &mut dyn Rng) -> bool;
 
     /// Runs the events that are due at `now`. A call before [`SharedMedium::next_wake`] is
     /// harmless.
     fn wake(&mut self, now: Time, rng: &mut dyn Rng);
 
-    /// When [`SharedMedium::wake`] is to be called next, never before the last call; it may move
+    /// When [`SharedMedium::wake`] must be called next, never before the last call; it may move
     /// with each call.
     fn next_wake(&self) -> Time;
 
@@ -63,8 +63,8 @@ pub trait Kind: Sized {
         rng: &mut dyn Rng,
     ) -> Box<dyn SharedMedium<P>>;
 
-    /// Parameters for three stations with which tests try the kind: each of the others has a link
-    /// from the first one, and one to it.
+    /// Parameters for three stations, for tests of the kind: each of the others has a link from the
+    /// first station, and one to it.
     fn examples() -> Vec<Self>;
 }
 
@@ -83,8 +83,8 @@ pub trait MultiHop {
     fn handovers(&self, station: usize) -> u64;
 }
 
-/// The ends of a link. Where packets are routed it may begin and end at any of several stations;
-/// elsewhere the first ones count.
+/// The ends of a link. Where packets are routed, either end may be several stations; elsewhere the
+/// first ones count.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ends {
     /// Stations at which it begins.
@@ -124,7 +124,7 @@ pub struct Station {
     pub noise: Option<Span>,
 }
 
-/// A position as a plan has it.
+/// A position in the format of a plan.
 fn pair<S: Serializer>(position: &Position, serializer: S) -> Result<S::Ok, S::Error> {
     (position.x, position.y).serialize(serializer)
 }

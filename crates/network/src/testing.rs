@@ -41,7 +41,7 @@ impl Packet for TestPacket {
     }
 }
 
-/// What has a probability below 1 never happens.
+/// Events of probability below 1 never happen.
 pub(crate) struct Never;
 impl Rng for Never {
     fn uniform(&mut self) -> f64 {
@@ -49,7 +49,7 @@ impl Rng for Never {
     }
 }
 
-/// What has a probability above 0 always happens.
+/// Events of probability above 0 always happen.
 pub(crate) struct Always;
 impl Rng for Always {
     fn uniform(&mut self) -> f64 {

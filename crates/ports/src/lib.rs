@@ -1,8 +1,8 @@
-//! The laws as the kernel runs them, in the integer arithmetic of `bpf/include`.
+//! The laws as run by the kernel, in the integer arithmetic of `bpf/include`.
 //!
-//! [`Port`] is such a law behind the names of the readable one; [`Ported`] is the kernel's shell
+//! [`Port`] is such a law under the name of the readable one; [`Ported`] is the kernel's shell
 //! around it, an [`control::CongestionController`] that the simulator selects as `kernel:NAME`. So
-//! what is deployed is what was simulated.
+//! the deployed code is the simulated code.
 
 mod port;
 mod ported;

@@ -1,5 +1,5 @@
-//! The laws in whole numbers, all from their text: those that ship with a controller for the kernel
-//! are built natively, others are evaluated.
+//! The laws in whole numbers, all from their text: laws with a shipped kernel controller are built
+//! natively, others are evaluated.
 #![expect(
     unsafe_code,
     reason = "each function reads one structure, writes at most another, and keeps nothing"
@@ -26,7 +26,7 @@ pub struct Port {
     min_ssthresh: u32,
 }
 
-/// The law as the simulator and theory have it.
+/// The law of the simulator and of theory.
 #[derive(Clone)]
 enum Readable {
     /// A law in Rust.
@@ -55,7 +55,7 @@ macro_rules! ports {
             )*
         }
 
-        /// Every law that ships with a controller for the kernel.
+        /// Every law with a shipped kernel controller.
         pub static PORTS: LazyLock<Vec<Port>> = LazyLock::new(|| vec![$(
             Port::shipped($law, include_str!($text), Native { growth: $growth, backoff: $backoff })
         ),*]);
@@ -74,22 +74,22 @@ impl Port {
     /// The port of `law`.
     ///
     /// # Panics
-    /// If the law says that it has one, and has none.
+    /// If the law is declared as ported, and has no port.
     pub fn of(law: AnyLaw) -> Self {
         let of = |port: &&Port| matches!(port.readable, Readable::Registered(own) if own == law);
         PORTS.iter().find(of).expect("laws that are ported have a port").clone()
     }
 
-    /// The port of a law that is written as text.
+    /// The port of a law written as text.
     ///
     /// # Errors
-    /// The place in the text of what the kernel's arithmetic does not have.
+    /// The place in the text of a feature that the kernel's arithmetic does not have.
     pub fn written(law: &Written) -> Result<Self, LawError> {
         let integer = Arc::new(law.integer()?);
         Ok(Self::new(Readable::Written(law.clone()), law, integer, None))
     }
 
-    /// The port of a law that ships, by its name and text.
+    /// The port of a shipped law, by its name and text.
     fn shipped(name: &str, text: &str, native: Native) -> Self {
         let law = TextLaw::read(text).expect("build.rs has read it");
         let integer = Arc::new(law.integer().expect("build.rs has written its C"));
@@ -115,7 +115,7 @@ impl Port {
         }
     }
 
-    /// What one acknowledged segment adds to the window of `views.me`, in 2^-32 segments.
+    /// Growth of the window of `views.me` for one acknowledged segment, in 2^-32 segments.
     pub fn growth(&self, views: &Views) -> i64 {
         match self.native {
             // SAFETY: `RawViews` has the layout of `struct ab_views`, and the pointer is valid for
@@ -134,12 +134,12 @@ impl Port {
         }
     }
 
-    /// How many notes of its own the law keeps of each path.
+    /// Number of the law's own notes of each path.
     pub fn notes(&self) -> usize {
         self.integer.notes()
     }
 
-    /// Most subflows of a connection that it couples.
+    /// Most subflows of a coupled connection.
     pub fn most_paths(&self) -> usize {
         paths_with(self.notes())
     }
@@ -149,7 +149,7 @@ impl Port {
         self.integer.initial()
     }
 
-    /// The notes of a path after an event, before which it was `view`.
+    /// The notes of a path after an event; `view` is its state before.
     pub fn noted(&self, event: Event, view: View, news: News) -> [u64; NOTES] {
         self.integer.update(event, view, news)
     }
@@ -159,7 +159,7 @@ impl Port {
         self.coupled
     }
 
-    /// Smallest ssthresh of coupled paths in segments, unless another is asked for.
+    /// Smallest ssthresh of coupled paths in segments, by default.
     pub fn min_ssthresh(&self) -> u32 {
         self.min_ssthresh
     }
@@ -174,13 +174,12 @@ impl Port {
         (window.cwnd, window.credit)
     }
 
-    /// What the readable law says of the step, in segments for each one acknowledged.
+    /// The growth of the readable law at the step, in segments for each one acknowledged.
     pub fn readable_growth(&self, step: &Step) -> f64 {
         self.readable(&step.views, Formula::Growth)
     }
 
-    /// What the readable law says of the window of `views.me` after a congestion event, in
-    /// segments.
+    /// The window of `views.me` after a congestion event by the readable law, in segments.
     pub fn readable_backoff(&self, views: &Views) -> f64 {
         self.readable(views, Formula::Backoff)
     }
@@ -195,8 +194,8 @@ impl Port {
         }
     }
 
-    /// Whether the readable law says the same as the step, within the bound of the arithmetic.
-    /// Where truncation may decide a condition either answer is right.
+    /// Whether the readable law agrees with the step, within the bound of the arithmetic. Where
+    /// truncation may decide a condition, either answer is right.
     pub fn is_readable(&self, step: &Step) -> bool {
         let within = self.integer.growth_within(step.views.me as usize, &step.views.path);
         within.is_none_or(|(_, error)| {
@@ -204,7 +203,7 @@ impl Port {
         })
     }
 
-    /// The step again, from what the law saw.
+    /// Computes the step again from its views.
     pub fn replay(&self, step: &Step) -> Step {
         let growth = self.growth(&step.views);
         let (after_cwnd, after_credit) =
@@ -214,7 +213,7 @@ impl Port {
     }
 }
 
-/// What a formula of a readable law is, for what a law in C sees.
+/// A formula of a readable law, evaluated on the views of a law in C.
 struct Seen<'a> {
     views: &'a Views,
     formula: Formula,
@@ -248,7 +247,7 @@ impl LawVisitor for Seen<'_> {
     }
 }
 
-/// What a law remembers of a path with this history of losses.
+/// The law's note of a path with this history of losses.
 fn note<L: Law>(law: &L, view: &View) -> L::Note {
     let acked = |segments: u32| Acked { segments: f64::from(segments), ..Acked::default() };
     let mut note = law.new_note();

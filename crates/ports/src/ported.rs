@@ -1,4 +1,4 @@
-//! The kernel's shell: windows in whole segments, as `bpf/shell.h` and the kernel's Reno keep them.
+//! The kernel's shell: windows in whole segments, as in `bpf/shell.h` and the kernel's Reno.
 
 use crate::port::Port;
 use crate::step::{View, Views};
@@ -9,7 +9,7 @@ use formula::integer::News;
 /// The threshold before the first congestion event.
 const INFINITE: u32 = 0x7fff_ffff;
 
-/// Floor of ssthresh for a path that is controlled by itself (RFC 5681 eq. 4).
+/// Floor of ssthresh for an uncoupled path (RFC 5681 eq. 4).
 const SINGLE_PATH_SSTHRESH: u32 = 2;
 
 /// A time in whole µs.
@@ -17,7 +17,7 @@ fn micros(time: Span) -> u32 {
     (time.seconds() * 1e6).round() as u32
 }
 
-/// One law in C over all paths of a connection, with what the kernel does around it.
+/// One law in C over all paths of a connection, with the kernel's code around it.
 #[derive(Clone, Debug)]
 pub struct Ported {
     port: Port,
@@ -29,11 +29,11 @@ pub struct Ported {
 struct Path {
     cwnd: u32,
     ssthresh: u32,
-    /// Gained beyond `cwnd` under the law, in 2^-32 segments.
+    /// Gain beyond `cwnd` under the law, in 2^-32 segments.
     credit: i64,
-    /// Gained beyond `cwnd` as plain Reno, in segments (`snd_cwnd_cnt`).
+    /// Gain beyond `cwnd` as plain Reno, in segments (`snd_cwnd_cnt`).
     count: u32,
-    /// Acknowledged beyond the last whole segment.
+    /// Segments acknowledged beyond the last whole one.
     partial: f64,
     view: View,
     /// Window and threshold before the last congestion event.
@@ -49,7 +49,7 @@ impl Path {
         Path { cwnd, ssthresh, credit: 0, count: 0, partial: 0.0, view, before }
     }
 
-    /// Slow start up to the threshold; returns the segments that are left over.
+    /// Slow start up to the threshold; returns the segments left over.
     fn slow_start(&mut self, acked: u32) -> u32 {
         let cwnd = (self.cwnd + acked).min(self.ssthresh);
         let left = acked - (cwnd - self.cwnd);
@@ -58,7 +58,7 @@ impl Path {
         left
     }
 
-    /// One segment a window (`tcp_cong_avoid_ai` in net/ipv4/tcp_cong.c).
+    /// One segment in a window (`tcp_cong_avoid_ai` in net/ipv4/tcp_cong.c).
     fn additive_increase(&mut self, acked: u32) {
         let w = self.cwnd;
         if self.count >= w {
@@ -74,13 +74,14 @@ impl Path {
 }
 
 impl Ported {
-    /// `paths` paths under `port`, all members, none with a round-trip sample yet.
+    /// `paths` paths under `port`. All are members, and no path has a round-trip sample yet.
     pub fn new(port: Port, settings: Settings, paths: usize) -> Self {
         let paths = vec![Path::new(&port, &settings); paths].into();
         Ported { port, paths, settings }
     }
 
-    /// What the law sees, if it is to decide: `None` while `me` is alone, or one of too many.
+    /// The law's view, if the law decides: `None` while `me` is the only path, or if there are too
+    /// many.
     fn views(&self, me: usize) -> Option<Views> {
         if !self.port.coupled()
             || self.paths.len() > self.port.most_paths()
@@ -159,7 +160,7 @@ impl CongestionController for Ported {
         let path = &mut self.paths[me];
         (path.credit, path.count) = (0, 0);
         path.cwnd = match cause {
-            // With a loss, what recovery ends with.
+            // After a loss, the window at the end of recovery.
             Cause::FastRetransmit | Cause::Mark => path.ssthresh,
             Cause::Timeout | Cause::TimeoutAgain => 1,
         };

@@ -1,5 +1,5 @@
-//! What a law in C sees and says: the structures of `bpf/include/intf.h`, here with room for the
-//! notes of any law. Those of C end with as many paths and notes as the law has.
+//! Input and output of a law in C: the structures of `bpf/include/intf.h`, here with room for the
+//! notes of any law. In C they end after the paths and notes of the law.
 
 use core::fmt;
 use core::str::FromStr;
@@ -7,33 +7,33 @@ use formula::integer::NOTES;
 
 include!(env!("AB_LAYOUT"));
 
-/// Most paths of a coupled connection: by a law without notes of its own, with up to two, with
+/// Most paths of a coupled connection, by the law's own notes: without notes, with up to two, with
 /// more.
 const MOST: [usize; 3] = layout!(AB_PATHS);
 
-/// Most paths of a connection that is coupled, by a law without notes of its own.
+/// Most paths of a connection coupled by a law without notes of its own.
 pub const PATHS: usize = MOST[0];
 
-/// Most paths of a connection that is coupled by a law with so many notes of its own.
+/// Most paths of a connection coupled by a law with this many notes of its own.
 pub(crate) fn paths_with(notes: usize) -> usize {
     MOST[notes.div_ceil(2).min(2)]
 }
 
-/// What a law sees of one path; a round-trip time of zero marks a place without a path.
+/// A law's view of one path; a round-trip time of zero marks a place without a path.
 pub use formula::integer::View;
 
-/// What a law sees of a connection.
+/// A law's view of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Views {
     /// Usable paths.
     pub paths: u32,
-    /// The path that asks, below [`PATHS`].
+    /// The path being evaluated, below [`PATHS`].
     pub me: u32,
     /// The paths.
     pub path: [View; PATHS],
 }
 
-/// What C sees of one path under a law without notes of its own.
+/// The view of one path in C under a law without notes of its own.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct RawView {
@@ -44,7 +44,7 @@ struct RawView {
 }
 layout!(ab_view, RawView);
 
-/// What C sees of a connection under a law without notes of its own.
+/// The view of a connection in C under a law without notes of its own.
 #[repr(C)]
 pub(crate) struct RawViews {
     paths: u32,
@@ -65,7 +65,7 @@ impl From<&Views> for RawViews {
     }
 }
 
-/// A window whose whole segments and fraction stand apart.
+/// A window with separate whole segments and fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Window {
@@ -76,7 +76,7 @@ pub(crate) struct Window {
 }
 layout!(ab_window, Window);
 
-/// A step of a window: what the law saw, what it said, what became of the window.
+/// A step of a window: the law's views, its answer, and the window after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Step {
     /// Segments acknowledged.
@@ -89,7 +89,7 @@ pub struct Step {
     pub srtt: u32,
     /// The socket: a hash of its ports and its own address.
     pub socket: u32,
-    /// Changes when something beside the law may have moved the window: a congestion event, slow
+    /// Changes when a cause other than the law may have moved the window: a congestion event, slow
     /// start.
     pub breaks: u32,
     /// Fraction of the window in 2^-32 segments before the step.
@@ -100,7 +100,7 @@ pub struct Step {
     pub growth: i64,
     /// Window after a congestion event in segments, not floored; zero in a record.
     pub backoff: i64,
-    /// What the law saw.
+    /// The law's views.
     pub views: Views,
 }
 
@@ -121,7 +121,7 @@ struct RawStep {
 }
 layout!(ab_step, RawStep);
 
-/// Numbers on their way to C, in the order of the machine.
+/// Writes numbers for C, in the byte order of the machine.
 #[derive(Default)]
 struct Writer(Vec<u8>);
 
@@ -135,7 +135,7 @@ impl Writer {
     }
 }
 
-/// Numbers on their way from C; `None` where they end.
+/// Reads numbers from C; `None` at the end.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {
@@ -155,7 +155,7 @@ impl Reader<'_> {
 }
 
 impl Views {
-    /// `struct ab_views` under a law with so many notes of its own.
+    /// `struct ab_views` under a law with this many notes of its own.
     pub fn to_bytes(&self, notes: usize) -> Vec<u8> {
         let mut writer = Writer::default();
         writer.u32s([self.paths, self.me]);
@@ -180,7 +180,7 @@ impl Views {
 }
 
 impl Step {
-    /// `struct ab_step` under a law with so many notes of its own.
+    /// `struct ab_step` under a law with this many notes of its own.
     pub fn to_bytes(&self, notes: usize) -> Vec<u8> {
         let Step { acked, before_cwnd, after_cwnd, srtt, socket, breaks, .. } = *self;
         let Step { before_credit, after_credit, growth, backoff, .. } = *self;
@@ -191,7 +191,7 @@ impl Step {
         writer.0
     }
 
-    /// What [`Step::to_bytes`] gave, or C; `None` where the bytes end before it.
+    /// Reads the output of [`Step::to_bytes`] or of C; `None` if the bytes are too short.
     pub fn from_bytes(bytes: &[u8], notes: usize) -> Option<Self> {
         let reader = &mut Reader(bytes);
         Some(Step {
@@ -239,7 +239,7 @@ impl fmt::Display for Step {
 impl FromStr for Step {
     type Err = String;
 
-    /// Reads what `Display` wrote.
+    /// Parses the output of `Display`.
     fn from_str(line: &str) -> Result<Self, String> {
         let mut words = line.split_ascii_whitespace().map(|word| {
             word.parse::<i64>()

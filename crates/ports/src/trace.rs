@@ -1,21 +1,21 @@
-//! Whether a recorded trace holds: each step by itself in every form of the law, and beside what
-//! its socket did before.
+//! Checks of a recorded trace: each step by itself in every form of the law, and against the last
+//! step of its socket.
 
 use crate::port::Port;
 use crate::step::Step;
 use std::collections::BTreeMap;
 
-/// How many steps of a trace are wrong, and in what.
+/// Number of wrong steps of a trace, by kind of error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Judged {
-    /// They come out otherwise in the same C built natively.
+    /// The same C built natively gives another result.
     pub native: usize,
-    /// The readable law says otherwise, beyond the stated bound.
+    /// The readable law differs beyond the stated bound.
     pub readable: usize,
-    /// The law saw another round-trip time of its own path than the socket has.
+    /// The law had another round-trip time of its own path than the socket.
     pub misread: usize,
-    /// They do not begin with the window that the socket's last step left, fraction included,
-    /// although nothing beside the law has moved it.
+    /// The step does not begin with the window after the socket's last step, fraction included,
+    /// although no other cause has moved it.
     pub broken: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The laws in C beside the readable ones, over their whole domain.
+//! The laws in C compared with the readable ones, over their whole domain.
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use control::{Acked, AnyController, AnyLaw, Cause, CongestionController, Settings, Span};
@@ -16,7 +16,7 @@ fn views() -> impl Strategy<Value = Views> {
     (prop::collection::vec(view, 2..=PATHS), any::<prop::sample::Index>(), any::<bool>()).prop_map(
         |(mut paths, me, twins)| {
             if twins {
-                paths[1] = paths[0]; // ties are what OLIA's sets are about
+                paths[1] = paths[0]; // ties decide OLIA's sets
             }
             let mut views = Views {
                 paths: paths.len() as u32,
@@ -97,7 +97,7 @@ fn every_law_has_the_same_floor_of_ssthresh_in_c() {
     }
 }
 
-/// What an attached controller saw and said on the real kernel, step after step:
+/// Input and output of an attached controller on the real kernel, step by step:
 /// tools/record_traces.py.
 fn recorded(law: &str) -> Vec<Step> {
     let file = format!("{}/tests/traces/{law}.txt", env!("CARGO_MANIFEST_DIR"));
@@ -121,7 +121,7 @@ fn a_trace_of_the_kernel_holds_in_every_bit_natively_and_within_the_bound_by_the
     }
 }
 
-/// A trace as a controller with a fault in each of its steps would have left it.
+/// A trace of a controller with a fault in each of its steps.
 fn planted(port: &Port, fault: impl FnMut(&mut Step)) -> Judged {
     let mut steps = recorded(port.name());
     steps.iter_mut().for_each(fault);
@@ -207,7 +207,7 @@ fn the_kernels_shell_keeps_the_windows_of_the_readable_one() {
         let readable = mean_windows(AnyController::new(&spec, settings, 2).unwrap());
         let ported = mean_windows(Ported::new(port.clone(), settings, 2));
         for (readable, ported) in readable.into_iter().zip(ported) {
-            // whole segments: half of one less on average, and as much again where a window is
+            // whole segments: half a segment less on average, and as much again where a window is
             // halved
             assert!((readable - ported).abs() < 1.5, "{port:?}: {ported}, readable {readable}");
         }
@@ -226,7 +226,7 @@ fn a_window_that_falls_below_its_threshold_by_a_fraction_gains_no_segment_in_slo
     };
     (0..40).for_each(|_| control.on_ack(1, &acked(false)));
     control.on_congestion(1, Cause::FastRetransmit);
-    control.on_recovered(1); // at 4 segments and the better quality: OLIA takes from the other path
+    control.on_recovered(1); // at 4 segments and the better quality: OLIA takes from the other
     let windows = (0..2000).map(|turn| {
         control.on_ack(1, &acked(false));
         control.on_ack(0, &acked(turn % 2 == 0));

@@ -1,4 +1,4 @@
-//! Laws in C that are generated from text: beside the same arithmetic in Rust, and beside the law
+//! Laws in C generated from text: compared with the same arithmetic in Rust, and with the law
 //! itself.
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -15,14 +15,14 @@ use std::process::{Command, Stdio};
 /// Random states for each law.
 const STATES: usize = 200_000;
 
-/// The text of a law that ships.
+/// The text of a shipped law.
 macro_rules! shipped {
     ($name:literal) => {
         include_str!(concat!("../../../python/anabranch/laws/", $name, ".law"))
     };
 }
 
-/// The shipped laws under names of their own, and what each sets.
+/// The shipped laws under separate names, with the settings of each.
 const LAWS: [(&str, &str, &str); 12] = [
     ("reno", shipped!("reno"), ""),
     ("ewtcp", shipped!("ewtcp"), ""),
@@ -38,7 +38,7 @@ const LAWS: [(&str, &str, &str); 12] = [
     ("gentle", shipped!("gentle"), ""),
 ];
 
-/// What the shipped laws do not use: signs, roots, nested sums, seconds, conditions.
+/// Features that the shipped laws do not use: signs, roots, nested sums, seconds, conditions.
 const CORNERS: [(&str, &str); 4] = [
     ("signs", "growth = (w - 20)/w_tot - abs(rtt - 0.1)/max(rtt, 0.05); backoff = w - sqrt(w)*3"),
     ("nested", "growth = sum_s(min_q(max(w_s, w_q)/w_q))/w_tot^2; backoff = max(w/3, min_s(w_s))"),
@@ -69,8 +69,8 @@ const NOTED: [(&str, &str); 3] = [
     ),
 ];
 
-/// A law as a program that reads `struct ab_views` and writes growth and backoff; of one with notes
-/// it reads `struct ab_news` too, and writes what an ACK and a loss make of the notes of `me`.
+/// A law as a program that reads `struct ab_views` and writes growth and backoff. With notes it
+/// also reads `struct ab_news`, and writes the notes of `me` after an ACK and after a loss.
 struct Program {
     file: PathBuf,
 }
@@ -122,7 +122,7 @@ impl Program {
         Program { file }
     }
 
-    /// What it writes for each of the states, of which each is followed by what happens.
+    /// The output for each of the states; each state is followed by its event.
     fn said(&self, notes: usize, states: &[(Views, News)]) -> Vec<Vec<i64>> {
         let mut child =
             Command::new(&self.file).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -190,7 +190,7 @@ fn as_a_time(note: &mut u64) {
     *note = Truncated::two(Two::Most, size, Truncated::real(1e-6)).bits();
 }
 
-/// The states as a law with so many notes can see them.
+/// The states as seen by a law with this many notes.
 fn fitted(states: &[(Views, News)], law: &IntegerLaw, text: &str) -> Vec<(Views, News)> {
     let most = match law.notes() {
         3.. => 4,
@@ -213,8 +213,8 @@ fn fitted(states: &[(Views, News)], law: &IntegerLaw, text: &str) -> Vec<(Views,
 
 const SEGMENT: f64 = (1u64 << 32) as f64;
 
-/// Holds the C of a law to the same arithmetic in Rust and to its bound, and says how near to the
-/// bound it came.
+/// Compares the C of a law with the same arithmetic in Rust and with its bound; returns how near to
+/// the bound it came.
 fn held(name: &str, law: &IntegerLaw, states: &[(Views, News)], said: &[Vec<i64>]) -> f64 {
     let (mut worst, mut checked) = (0.0_f64, 0);
     for ((state, news), said) in states.iter().zip(said) {
@@ -244,7 +244,8 @@ fn held(name: &str, law: &IntegerLaw, states: &[(Views, News)], said: &[Vec<i64>
     worst
 }
 
-/// Holds the C of a law to what it is to be in all states, and says how near to its bound it came.
+/// Compares the C of a law with its specification in all states; returns how near to its bound it
+/// came.
 fn held_in_c(name: &str, text: &str, states: &[(Views, News)]) -> (u32, f64) {
     let law = TextLaw::read(text).unwrap().integer().unwrap();
     let states = fitted(states, &law, text);

@@ -1,4 +1,4 @@
-//! What applications send: how much, how fast, and when they pause.
+//! Traffic of applications: sizes, rates and pauses.
 
 use crate::report::WrongKey;
 use schemars::JsonSchema;

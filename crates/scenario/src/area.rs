@@ -1,4 +1,4 @@
-//! The area on which nodes are.
+//! The area in which nodes move.
 
 use crate::moves::{Ground, Moves};
 use crate::report::{Located, WrongKey};
@@ -57,7 +57,7 @@ impl Area {
         Ground { width: self.width, height: self.height }
     }
 
-    /// Checks the area of a scenario that has so many nodes.
+    /// Checks the area of a scenario with this many nodes.
     pub(crate) fn check(&self, nodes: usize) -> Result<(), Located> {
         self.check_own().map_err(|wrong| WrongKey::from(wrong).within("area"))?;
         self.moves.check(self.ground(), nodes).map_err(|wrong| wrong.within("area.moves"))

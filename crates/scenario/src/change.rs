@@ -1,7 +1,7 @@
-//! Changes of a link while the run lasts.
+//! Changes of a link during the run.
 //!
 //! The table is not `network::Change`: it has a time, which the script of a world keeps, and serde
-//! loses the line of an error in a table that it flattens.
+//! loses the line of an error in a flattened table.
 
 use crate::report::WrongKey;
 use schemars::JsonSchema;
@@ -31,7 +31,7 @@ pub struct LinkChange {
 }
 
 impl LinkChange {
-    /// Checks a change, called `key`, of a link that has a rate, or none.
+    /// Checks the change `key` of a link; `has_rate` says whether the link has a rate.
     pub(crate) fn check(&self, key: &str, has_rate: bool) -> Result<(), WrongKey> {
         PROBABILITY.check(&format!("{key}.loss"), &self.loss)?;
         match self.rate.is_some() && !has_rate {

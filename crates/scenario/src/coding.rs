@@ -1,5 +1,5 @@
-//! Network coding of paths: its checks beside the ranges of `transport::coded::Coding`, and a
-//! warning of too little redundancy.
+//! Network coding of paths: checks besides the ranges of `transport::coded::Coding`, and a warning
+//! of insufficient redundancy.
 
 use crate::protocol::Protocol;
 use crate::report::WrongKey;

@@ -1,13 +1,14 @@
-//! Default values in the schema of the scenario file, as a person would write them there.
+//! Default values in the schema of the scenario file, in the format of the file.
 //!
-//! Quantities are read from text and written as numbers, and a schema has what is written.
+//! Quantities are parsed from text and serialised as numbers; serde's defaults in a schema are
+//! serialised values.
 
 use schemars::Schema;
 use schemars::transform::transform_subschemas;
 use serde_json::{Map, Value};
 use units::{Bytes, Packets, Rate, Span};
 
-/// Makes defaults of quantities text with a unit.
+/// Converts defaults of quantities to text with a unit.
 pub(crate) fn as_text(schema: &mut Schema) {
     if let Some(object) = schema.as_object_mut() {
         for property in object.get_mut("properties").and_then(Value::as_object_mut).into_iter() {
@@ -36,7 +37,7 @@ fn write_default(property: &mut Map<String, Value>) {
     }
 }
 
-/// `value` as text, if `schema` refers to a quantity, or to one that may be left out.
+/// `value` as text, if `schema` refers to a quantity or to an optional one.
 fn text(schema: &Map<String, Value>, value: &Value) -> Option<Value> {
     if let Some(options) = schema.get("anyOf").and_then(Value::as_array) {
         return options.iter().find_map(|option| text(option.as_object()?, value));

@@ -1,4 +1,4 @@
-//! Errors that show where.
+//! Errors with their place in the text.
 
 use core::fmt;
 use core::ops::Range;
@@ -23,18 +23,18 @@ struct Place {
 }
 
 impl Error {
-    /// An error without a place yet.
+    /// An error without a place.
     pub fn new(message: impl Into<String>) -> Self {
         Error { message: message.into(), help: None, place: None }
     }
 
-    /// Says what would be right.
+    /// Adds the help: a right value.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Says where: bytes `span` of `text`, which was read from `name`.
+    /// Adds the place: bytes `span` of `text`, which was read from `name`.
     pub fn at(mut self, name: &str, text: &str, span: Range<usize>) -> Self {
         self.place = Some(Box::new(Place { name: name.into(), text: text.into(), span }));
         self
@@ -71,7 +71,7 @@ fn floor_boundary(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0)
 }
 
-/// "`a`, `b` and `c`"; nothing if there is none.
+/// "`a`, `b` and `c`"; empty without names.
 pub(crate) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
     match names.as_slice() {
@@ -81,7 +81,7 @@ pub(crate) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     }
 }
 
-/// Something of `kind` that there is not under the name `text`, with what is near.
+/// The error for an unknown name `text` of `kind`, with similar known names.
 pub(crate) fn missing<'a>(
     kind: &str,
     text: &str,
@@ -90,7 +90,7 @@ pub(crate) fn missing<'a>(
     format!("there is no {kind} `{text}`{}", offer(text, known))
 }
 
-/// What there is of something: "the links are `a` and `b`", or that the scenario has none.
+/// The known names: "the links are `a` and `b`", or that the scenario has no links.
 pub(crate) fn existing<'a>(several: &str, known: impl Iterator<Item = &'a str>) -> String {
     match list(known).as_str() {
         "" => format!("the scenario has no {several}"),

@@ -1,4 +1,4 @@
-//! What a flow may demand of its fairness.
+//! Demands on the fairness of a flow.
 
 use crate::report::WrongKey;
 use schemars::JsonSchema;
@@ -41,7 +41,7 @@ pub enum Definition {
 }
 
 impl Fair {
-    /// Checks the demand of a flow that is one user, or more.
+    /// Checks the demand of a flow of one user, or of several.
     pub(crate) fn check(&self, one_user: bool) -> Result<(), WrongKey> {
         MARGIN.check("fair.margin", &self.margin)?;
         match one_user {

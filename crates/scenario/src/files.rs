@@ -1,4 +1,4 @@
-//! Files that a scenario names: their text comes into the scenario's.
+//! Files named in a scenario: their text is embedded in the scenario's text.
 
 use crate::error::Error;
 use crate::movements;
@@ -7,8 +7,8 @@ use crate::size::check_size;
 use crate::{opportunities, trace};
 use toml_edit::{DocumentMut, Item, TableLike};
 
-/// The scenario with the files of its traces, opportunities, movements and laws inside it; `None`
-/// if it names none.
+/// The scenario with the files of its traces, opportunities, movements and laws embedded; `None` if
+/// it names no files.
 ///
 /// `read` gives the text of a file.
 ///
@@ -22,7 +22,7 @@ pub fn with_files(
 ) -> Result<Option<String>, Error> {
     check_size(text, name)?;
     let Ok(mut document) = text.parse::<DocumentMut>() else {
-        return Ok(None); // what is wrong with it is said when it is read
+        return Ok(None); // its errors are reported when it is read
     };
     let mut found = false;
     for link in tables(document.get_mut("link")) {
@@ -44,7 +44,7 @@ pub fn with_files(
     Ok(found.then(|| document.to_string()))
 }
 
-/// The same for the controller of a flow, if it is a law in a file.
+/// Embeds the law of a flow's controller, if it is a law in a file.
 fn embed_law(
     flow: &mut dyn TableLike,
     name: &str,
@@ -59,7 +59,7 @@ fn embed_law(
     Ok(true)
 }
 
-/// The same for the movements of a node, or of all.
+/// Embeds the movements of a node, or of all nodes.
 fn embed_moves(
     owner: &mut dyn TableLike,
     name: &str,
@@ -74,8 +74,8 @@ fn embed_moves(
     })
 }
 
-/// Whether the file of `table` of a link was read, checked and put in its place, as the string
-/// `inside`.
+/// Reads and checks the file in `table` of a link, and puts its text in its place as the string
+/// `inside`. Returns whether there was a file.
 fn embed(
     link: &mut dyn TableLike,
     (table, inside, right): (&str, &str, &str),
@@ -105,8 +105,7 @@ pub fn quoted(text: &str) -> String {
     on_one_line(text).to_string()
 }
 
-/// A string without a line break in the file, so that errors behind it have the lines that they
-/// had.
+/// A string without a line break in the file, so that the lines of later errors stay right.
 pub(crate) fn on_one_line(text: &str) -> toml_edit::Value {
     let escaped: String = text
         .chars()
@@ -120,7 +119,7 @@ pub(crate) fn on_one_line(text: &str) -> toml_edit::Value {
     format!("\"{escaped}\"").parse().unwrap_or_else(|_| text.into())
 }
 
-/// The tables of a list, however it is written.
+/// The tables of a list, in either notation.
 fn tables(item: Option<&mut Item>) -> Vec<&mut dyn TableLike> {
     match item {
         Some(Item::ArrayOfTables(tables)) => {

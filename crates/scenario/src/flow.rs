@@ -170,13 +170,13 @@ impl ControllerKeys {
 }
 
 impl Flow {
-    /// How many users it has in a run of so long.
+    /// Number of its users in a run of this duration.
     pub(crate) fn users(&self, duration: Span) -> u64 {
         let come = |rate: f64| (rate * (duration - self.start).seconds()).round() as u64;
         self.arrivals.map_or(u64::from(self.count), come)
     }
 
-    /// How many paths each user has.
+    /// Number of paths of each user.
     pub(crate) fn paths(&self, topology: Topology<'_>) -> usize {
         self.path.iter().map(|path| path.picks(topology).len()).sum()
     }
@@ -193,7 +193,7 @@ impl Flow {
         let options = self.transport.over(general);
         let carried = Carried {
             flow: &self.name.text,
-            users: self.count as usize, // those of `arrivals` take the nodes in turn
+            users: self.count as usize, // users of `arrivals` take the nodes in turn
             protocol: self.protocol,
             echo: self.echo,
             striped: self.striped,
@@ -212,7 +212,7 @@ impl Flow {
         self.check_controller()
     }
 
-    /// Checks what is said of the flow itself.
+    /// Checks the flow's own keys.
     fn check_own(&self, topology: Topology<'_>, duration: Span) -> Result<(), WrongKey> {
         if self.path.is_empty() {
             let right = "add a [[flow.path]] with `links`";
@@ -303,7 +303,7 @@ impl Flow {
         }
     }
 
-    /// Whether the path that is to be the base exists.
+    /// Checks that the base path exists.
     fn check_base(&self, topology: Topology<'_>) -> Result<(), WrongKey> {
         let paths = if self.striped { 1 } else { self.paths(topology) };
         if (self.base as usize) < paths {
@@ -334,7 +334,7 @@ impl Flow {
         Ok(())
     }
 
-    /// Warnings about settings that are allowed and probably not meant.
+    /// Warnings about settings that are allowed but probably unintended.
     pub(crate) fn warnings(&self, topology: Topology<'_>) -> Vec<String> {
         let warning = |(index, path): (usize, &Path)| {
             let warning = coding_warning(&path.coding?, path.loss(topology.links))?;
@@ -388,8 +388,9 @@ impl Flow {
 }
 
 impl Class {
-    /// Warnings of paths whose first acknowledgement comes after the first timeout. RFC 6298 begins
-    /// with 1 s; connections on such paths are rare, and the timeout is as it would be there.
+    /// Warnings of paths whose first acknowledgement arrives after the first timeout. RFC 6298
+    /// begins with 1 s; connections on such paths are rare, and a real connection would have the
+    /// same timeout.
     pub(crate) fn early_timeouts(&self) -> Vec<String> {
         let Options { rto_initial, .. } = self.transport;
         let late = |path: &&PlanPath| path.base_rtt >= rto_initial;
@@ -408,7 +409,7 @@ impl Class {
     }
 }
 
-/// Checks transport options: the key that is wrong is below `transport`.
+/// Checks transport options; the key in an error is below `transport`.
 pub(crate) fn check_options(options: &Options) -> Result<(), WrongKey> {
     options.check().map_err(|wrong| {
         let what = format!("transport.{} is {}", wrong.key, wrong.value);

@@ -1,9 +1,8 @@
-//! The scenario file and what it means.
+//! The scenario file and its meaning.
 //!
 //! A scenario is data in TOML ([`schema`]). [`Plan::read`] parses it, applies overrides, fills in
-//! defaults and checks everything that can be checked before a run; what is wrong is an [`Error`]
-//! that names the field, shows the line and says what would be right. There is no second copy of
-//! these rules.
+//! defaults and checks everything that can be checked before a run. An [`Error`] names the field,
+//! shows the line and says what would be right. These rules exist only here.
 
 mod application;
 mod area;

@@ -122,7 +122,7 @@ pub struct PlanLink {
 }
 
 impl PlanLink {
-    /// A line that delays, and does nothing else.
+    /// A link with a delay only.
     pub(crate) fn pure_delay(name: String, delay: Span) -> Self {
         PlanLink {
             name,
@@ -163,7 +163,7 @@ impl PlanLink {
 }
 
 impl Link {
-    /// Whether it has a transmitter at all, rather than being a pure delay.
+    /// Whether it has a transmitter; without one it is a pure delay.
     fn transmits(&self) -> bool {
         self.rate.is_some() || self.opportunities.is_some()
     }
@@ -173,7 +173,7 @@ impl Link {
         self.trace.iter().flat_map(move |trace| trace.changes(duration))
     }
 
-    /// A key that it may not have as a part of a medium, if it has one.
+    /// A key that it must not have as a part of a medium, if it has one.
     pub(crate) fn own_key(&self) -> Option<&'static str> {
         let keys = [
             ("rate", self.rate.is_some()),
@@ -190,14 +190,14 @@ impl Link {
         keys.into_iter().find(|(_, set)| *set).map(|(key, _)| key)
     }
 
-    /// Whether it delays packets, now and after every change.
+    /// Whether it delays packets, at the start and after every change.
     pub(crate) fn takes_time(&self, duration: Span) -> bool {
         let stays = |change: LinkChange| change.delay != Some(Span::ZERO);
         let always = || self.change.iter().cloned().chain(self.traced(duration)).all(stays);
         self.transmits() || self.medium.is_some() || (self.delay > Span::ZERO && always())
     }
 
-    /// Checks all but what has to do with a medium, of a link with so many copies.
+    /// Checks the link with this number of copies, without its medium.
     pub(crate) fn check(&self, duration: Span, copies: u64) -> Result<(), Located> {
         let own = || {
             self.check_impairments()?;
@@ -273,7 +273,7 @@ impl Link {
         check_queue(queue)
     }
 
-    /// Whether it leads somewhere else; of a link on a medium its stations are checked.
+    /// Checks that it leads to another node; the stations of a link on a medium are checked.
     fn check_ends(&self) -> Result<(), WrongKey> {
         match (&self.from, &self.to) {
             (Some(from), Some(to)) if from.text == to.text && self.medium.is_none() => {
@@ -284,7 +284,7 @@ impl Link {
         }
     }
 
-    /// The link called `name`, with its attachments if it is a part of a medium.
+    /// The plan's link called `name`, with its attachments if it is a part of a medium.
     pub(crate) fn expand(
         &self,
         name: String,
@@ -342,7 +342,7 @@ impl<'a> Links<'a> {
         for name in ends.chain(others).filter(|name| known.insert(name.text.clone())) {
             names.extend(self.nodes.members(&name.text));
         }
-        known.clear(); // a member may be named beside its group
+        known.clear(); // members may be named besides their group
         names.retain(|name| known.insert(name.clone()));
         names
     }

@@ -1,11 +1,11 @@
-//! Where a dotted key stands in the text of a scenario, so that an error can point at it.
+//! Locates a dotted key in the text of a scenario, for the place of an error.
 
 use core::ops::Range;
 use toml_edit::{Document, Item, TableLike};
 use units::name::find;
 
-/// The bytes of the key and its value, or of the nearest table around a key that is left out. Keys
-/// are those of overrides: `link.ap1.queue.red.max`, `flow.0.count`.
+/// The bytes of the key and its value, or of the nearest table around a missing key. Keys are those
+/// of overrides: `link.ap1.queue.red.max`, `flow.0.count`.
 pub(crate) fn locate(text: &str, key: &str) -> Option<Range<usize>> {
     let document: Document<&str> = Document::parse(text).ok()?;
     let mut item = document.as_item().clone();
@@ -20,7 +20,7 @@ pub(crate) fn locate(text: &str, key: &str) -> Option<Range<usize>> {
     found
 }
 
-/// The child of `item` that `step` names, and where it stands.
+/// The child `step` of `item`, and its place.
 fn enter(item: &Item, step: &str) -> Option<(Option<Range<usize>>, Item)> {
     if let Some(tables) = item.as_array_of_tables() {
         let table = tables.get(entry(step, tables.iter().map(|table| name_of(table)))?)?;
@@ -33,19 +33,19 @@ fn enter(item: &Item, step: &str) -> Option<(Option<Range<usize>>, Item)> {
     }
     let (key, value) = item.as_table_like()?.get_key_value(step)?;
     let span = match (key.span(), value.span()) {
-        // The span of a table is its header; of a list of tables there is none.
+        // The span of a table is its header; a list of tables has no span.
         (Some(key), Some(value)) if value.start >= key.end => Some(key.start..value.end),
         (key, value) => value.or(key),
     };
     Some((span, value.clone()))
 }
 
-/// The name of an entry of a list; empty if it has none.
+/// The name of an entry of a list; empty without a name.
 pub(crate) fn name_of(table: &dyn TableLike) -> &str {
     table.get("name").and_then(Item::as_str).unwrap_or_default()
 }
 
-/// The entry of a list that `step` names, however it is written, or numbers from 0.
+/// The entry of a list with the name `step` in any spelling, or with this number from 0.
 pub(crate) fn entry<'a>(step: &str, names: impl Iterator<Item = &'a str>) -> Option<usize> {
     let names: Vec<&str> = names.collect();
     match find(step, names.iter().copied().filter(|name| !name.is_empty())) {

@@ -1,5 +1,5 @@
-//! Random loss of a link. The table describes bursts by their length and the loss in the long run;
-//! the plan has `network::Loss`, whose chain gives both.
+//! Random loss of a link. The table describes bursts by their length and the long-run loss; the
+//! plan has `network::Loss`, whose chain has both properties.
 
 use crate::report::WrongKey;
 use network::{GilbertElliott, LossPlace};
@@ -92,7 +92,7 @@ impl Loss {
         Ok(())
     }
 
-    /// The share of all packets that find the bad state of the chain.
+    /// The fraction of packets that find the chain in its bad state.
     fn share(&self) -> f64 {
         (self.probability - self.good) / (self.bad - self.good)
     }

@@ -1,5 +1,5 @@
-//! Movement files of ns-2, which `setdest`, BonnMotion and SUMO write: where nodes start, and when
-//! they are sent where at which speed.
+//! Movement files of ns-2, which `setdest`, BonnMotion and SUMO write: the initial positions of
+//! nodes, and their movements with times and speeds.
 //!
 //! ```text
 //! $node_(3) set X_ 150.0
@@ -8,8 +8,8 @@
 //! $ns_ at 2.0 "$node_(3) setdest 200.0 100.0 5.0"
 //! ```
 //!
-//! A file is a program in Tcl, and this reads no Tcl: a line has one of these forms, or is one that
-//! is known to move nobody (`$god_`, `set opt(…)`, `set val(…)`, `set god_`), or is refused.
+//! A file is a Tcl program, but this parser does not interpret Tcl. A line has one of these forms,
+//! or is known to move no node (`$god_`, `set opt(…)`, `set val(…)`, `set god_`), or is refused.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -44,7 +44,7 @@ pub struct Move {
     pub speed: f64,
 }
 
-/// What would be right in place of a wrong line.
+/// Help for a wrong line.
 pub(crate) const RIGHT: &str = "movements are written as ns-2's setdest does, one to a line";
 
 /// What is wrong with a movement file, and where.
@@ -67,8 +67,8 @@ impl std::error::Error for Malformed {}
 /// Largest number of a node: stations are numbered in 16 bits.
 const LAST_NODE: usize = 65_535;
 
-/// Farthest place in metres: micrometres are still told apart there. SUMO's may be UTM, which has
-/// 10⁷ m.
+/// Farthest coordinate in metres: micrometres are still resolved there. SUMO's may be UTM, which
+/// has 10⁷ m.
 const FARTHEST_M: f64 = 1e9;
 
 /// Largest speed in m/s, about that of light.
@@ -77,8 +77,8 @@ const FASTEST: f64 = 3e8;
 /// Longest time, as everywhere in a scenario: a year.
 const LONGEST_S: f64 = 366.0 * 86_400.0;
 
-/// How lines begin that move nobody: shortest ways between nodes, and options of the script around
-/// the file.
+/// Beginnings of lines that move no node: shortest paths between nodes, and options of the script
+/// around the file.
 const HARMLESS: [&str; 4] = ["$god_ ", "set opt(", "set val(", "set god_ "];
 
 const FORMS: &str =
@@ -102,15 +102,15 @@ struct PartialMoves {
     legs: Vec<Move>,
 }
 
-/// The moves that a movement file has, in order of node and then of time. A `#` begins a remark.
+/// The moves in a movement file, in order of node and then of time. A `#` begins a remark.
 ///
-/// Times may be in any order; moves of a node at one time keep theirs.
+/// Times may be in any order; moves of a node at the same time keep their order.
 ///
 /// # Errors
 ///
-/// The first line that is wrong, or else a start that has no other coordinate.
+/// The first wrong line, or else a start with only one coordinate.
 pub fn parse(text: &str) -> Result<Vec<Moves>, Malformed> {
-    let text = text.trim_start_matches('\u{feff}'); // what some programs begin a file with
+    let text = text.trim_start_matches('\u{feff}'); // a byte order mark, which some programs write
     let mut nodes: BTreeMap<usize, PartialMoves> = BTreeMap::new();
     for (line, row) in (1..).zip(text.lines()) {
         let words: Vec<&str> = row.split('#').next().unwrap_or("").split_whitespace().collect();
@@ -145,13 +145,13 @@ impl PartialMoves {
             [Some((_, line)), None] => return lone(line, "X_", "Y_"),
             [None, Some((_, line))] => return lone(line, "Y_", "X_"),
         };
-        self.legs.sort_by_key(|leg| leg.at); // is stable
+        self.legs.sort_by_key(|leg| leg.at); // a stable sort
         Ok(Moves { node, start, legs: self.legs })
     }
 }
 
-/// Moves as the text of a movement file. [`parse`] reads it as the same moves if they are in its
-/// order and its ranges.
+/// Formats moves as a movement file. [`parse`] returns the same moves if they are in its order and
+/// its ranges.
 pub fn format(moves: &[Moves]) -> String {
     let mut text = String::new();
     let mut write = |line: fmt::Arguments<'_>| {
@@ -175,9 +175,9 @@ pub fn format(moves: &[Moves]) -> String {
     text
 }
 
-/// What a line says that has no remark, and single blanks.
+/// Parses a line without remark and with single blanks.
 fn read(row: &str) -> Result<Line, String> {
-    let row = row.trim_end_matches([';', ' ']); // ends a command of Tcl
+    let row = row.trim_end_matches([';', ' ']); // a command of Tcl may end with it
     if row.contains(';') {
         return Err(format!("`{}` is more than one command; a line has one", shortened(row)));
     }
@@ -203,7 +203,7 @@ fn read(row: &str) -> Result<Line, String> {
     }
 }
 
-/// What stands behind `$ns_ at`: a time, and in quotes what happens then.
+/// Parses the text after `$ns_ at`: a time, and a quoted command.
 fn read_timed(row: &str) -> Result<Line, String> {
     let (time, told) = row.split_once(' ').unwrap_or((row, ""));
     let quoted = told.strip_prefix('"').and_then(|told| told.strip_suffix('"'));
@@ -230,8 +230,8 @@ fn read_timed(row: &str) -> Result<Line, String> {
     }
 }
 
-/// The number of the node that a command begins with, and the rest of it; `None` if it begins
-/// otherwise.
+/// The number of the node at the beginning of a command, and the rest of it; `None` if the command
+/// begins otherwise.
 fn of_node(command: &str) -> Result<Option<(usize, &str)>, String> {
     let Some((number, rest)) =
         command.strip_prefix("$node_(").and_then(|rest| rest.split_once(')'))
@@ -248,8 +248,8 @@ fn of_node(command: &str) -> Result<Option<(usize, &str)>, String> {
     }
 }
 
-/// The number that a word is, `what` says of what. Tcl's numbers are not all of Rust's: `inf` is
-/// none.
+/// Parses the number `word`; `what` names it in errors. Not every number of Rust is one of Tcl:
+/// `inf` is refused.
 fn number(name: &str, word: &str, what: &str) -> Result<f64, String> {
     let number = word.parse::<f64>().ok().filter(|number| number.is_finite());
     number.ok_or_else(|| format!("{name} is {}; it is {what}", shortened(word)))
@@ -274,7 +274,7 @@ fn metres_per_second(word: &str) -> Result<f64, String> {
     }
 }
 
-/// A time in seconds, to the nanosecond also where a float is not.
+/// A time in seconds, exact to the nanosecond even where a float is not.
 fn span(word: &str) -> Result<Span, String> {
     let what = "a number of seconds, not below 0";
     let seconds = match number("time", word, what)? {
@@ -295,7 +295,7 @@ fn span(word: &str) -> Result<Span, String> {
     Ok(exact.filter(|_| plain).unwrap_or_else(|| Span::from_seconds(seconds)))
 }
 
-/// Words that may be as long as a file.
+/// Shortens words, which may be as long as a file.
 fn shortened(words: &str) -> String {
     match words.char_indices().nth(40) {
         Some((end, _)) => format!("{}…", &words[..end]),

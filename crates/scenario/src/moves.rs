@@ -1,4 +1,4 @@
-//! How nodes move.
+//! Movement of nodes.
 
 use crate::movements;
 use crate::report::{WrongKey, not_read};
@@ -119,10 +119,10 @@ pub struct Movements {
     pub text: Option<String>,
 }
 
-/// Fastest that anything moves, in m/s.
+/// Largest speed of a node, in m/s.
 const FASTEST: f64 = 1_000.0;
 
-/// What would be right in place of a coordinate outside.
+/// Help for a coordinate outside the area.
 pub(crate) const INSIDE: &str = "it lies inside the area";
 
 /// Where nodes may be: metres to the east and to the north, from (0, 0).
@@ -149,7 +149,8 @@ impl Moves {
         }
     }
 
-    /// What a trace says of all nodes; `None` if these are other moves, or the trace is wrong.
+    /// The moves of all nodes in a trace; `None` if the table has other moves, or the trace is
+    /// wrong.
     pub(crate) fn traced(&self) -> Option<Vec<movements::Moves>> {
         match self {
             Moves::Trace(own) => movements::parse(own.text.as_deref()?).ok(),
@@ -157,11 +158,11 @@ impl Moves {
         }
     }
 
-    /// About how many times a node changes its way in so many seconds.
+    /// Approximate number of legs of a node in this many seconds.
     pub(crate) fn legs(&self, ground: Ground, seconds: f64) -> f64 {
         match self {
             Moves::Waypoint(own) => {
-                // A way is at least a third of the longer side on average, and each is followed by
+                // A leg is at least a third of the longer side on average, and each is followed by
                 // a pause.
                 let way = ground.width.max(ground.height) / 3.0;
                 let (least, most) = own.speed;

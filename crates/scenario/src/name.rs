@@ -1,4 +1,4 @@
-//! Names of links, flows, nodes and so on.
+//! Names of links, flows, nodes and other tables.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! Nodes that have a place, move, or are several.
+//! Nodes: fixed, moving, or in groups.
 
 use crate::area::Area;
 use crate::error::Error;
@@ -90,7 +90,7 @@ pub enum PlanMoves {
 /// Most nodes of a scenario.
 const MOST_NODES: u64 = 10_000;
 
-/// Legs of all nodes together: at 40 B each, 400 MB.
+/// Most legs of all nodes together: at 40 B each, 400 MB.
 const MOST_LEGS: f64 = 1e7;
 
 /// The nodes of a scenario, and the area on which they are.
@@ -101,7 +101,7 @@ pub(crate) struct Nodes<'a> {
 }
 
 impl<'a> Nodes<'a> {
-    /// The names of the nodes that `name` stands for: of a group those of its members.
+    /// The node names that `name` stands for: for a group, the names of its members.
     pub(crate) fn members(self, name: &str) -> Vec<String> {
         match self.all.iter().find(|node| node.name.text == name).map_or(1, |node| node.count) {
             1 => vec![name.into()],
@@ -114,7 +114,7 @@ impl<'a> Nodes<'a> {
         self.all.iter().flat_map(move |node| self.members(&node.name.text))
     }
 
-    /// Which of the plan's nodes is called so, if one is.
+    /// The index of the node called `name` in the plan, if there is one.
     pub(crate) fn position(self, name: &str) -> Option<usize> {
         let member = name.rsplit_once('-').and_then(|(group, number)| {
             let plain = !number.starts_with(['0', '+']);
@@ -146,18 +146,18 @@ impl<'a> Nodes<'a> {
         self.all.iter().map(|node| node.count as usize).sum()
     }
 
-    /// How many nodes of the file come before this one.
+    /// Number of the plan's nodes before this node of the file.
     fn before(self, node: &Node) -> usize {
         let before = self.all.iter().take_while(|other| other.name.text != node.name.text);
         before.map(|node| node.count as usize).sum()
     }
 
-    /// How a node moves, unless it has a place.
+    /// The movement of a node without a fixed position.
     fn moves(self, node: &'a Node) -> &'a Moves {
         node.moves.as_ref().unwrap_or(self.area.map_or(&Moves::Still, |area| &area.moves))
     }
 
-    /// Checks the area and the nodes of a run of so long.
+    /// Checks the area and the nodes of a run of this duration.
     pub(crate) fn check(self, duration: Span) -> Result<(), Located> {
         unique("node", self.all.iter().map(|node| &node.name))?;
         if let Some(area) = self.area {
@@ -181,7 +181,7 @@ impl<'a> Nodes<'a> {
         self.check_legs(duration)
     }
 
-    /// Whether all legs of all nodes fit into memory.
+    /// Checks that all legs of all nodes fit into memory.
     fn check_legs(self, duration: Span) -> Result<(), Located> {
         let Some(area) = self.area else {
             return Ok(());
@@ -228,12 +228,13 @@ impl<'a> Nodes<'a> {
         Ok(())
     }
 
-    /// A node that moves as a trace says has a place there at first, and stays inside the area.
+    /// Checks that a node that follows a trace has an initial position there, and stays inside the
+    /// area.
     fn check_trace(self, node: &Node, general: Option<&[movements::Moves]>) -> Result<(), Located> {
         let own = node.moves.as_ref().map(Moves::traced);
         let all = own.as_ref().map_or(general, Option::as_deref);
         let (Some(area), Some(all), None) = (self.area, all, node.place(0)) else {
-            return Ok(()); // what is wrong with the file is said where the file is
+            return Ok(()); // errors in the file are reported at the file
         };
         let first = self.before(node);
         for (member, name) in self.members(&node.name.text).iter().enumerate() {
@@ -256,7 +257,7 @@ impl<'a> Nodes<'a> {
         Ok(())
     }
 
-    /// The nodes of a scenario that has been checked.
+    /// The nodes of the plan, after the checks.
     pub(crate) fn expand(self) -> Vec<PlanNode> {
         let general = self.area.and_then(|area| area.moves.traced());
         let of_group = |node: &'a Node| {
@@ -302,7 +303,7 @@ impl<'a> Nodes<'a> {
 }
 
 impl Node {
-    /// Where a member of the group stands, if the file says it.
+    /// Position of a member of the group, if the file gives it.
     pub(crate) fn place(&self, member: u32) -> Option<(f64, f64)> {
         let of_group = || self.places.as_ref()?.get(member as usize).copied();
         self.x.zip(self.y).or_else(of_group)
@@ -342,7 +343,7 @@ impl Node {
     }
 }
 
-/// What a trace says of a node.
+/// The moves of a node in a trace.
 fn find(all: &[movements::Moves], node: usize) -> Option<&movements::Moves> {
     all.binary_search_by_key(&node, |moves| moves.node).ok().map(|at| &all[at])
 }

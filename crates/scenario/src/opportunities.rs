@@ -23,8 +23,8 @@ pub struct Opportunities {
     pub start: Span,
 }
 
-/// Most numbers of a link: a plan has 4 B of each, the scenario and the plan in a result about 10 B
-/// each.
+/// Most times of a link: each takes 4 B in a plan, and about 10 B in the scenario and the plan of a
+/// result.
 const MOST: usize = 10_000_000;
 
 /// Longest period, in ms: 30 days.
@@ -33,7 +33,7 @@ const LONGEST_MS: u32 = 30 * 86_400_000;
 /// Bytes that an opportunity carries.
 const BYTES: u64 = 1500;
 
-/// What would be right in place of a wrong number.
+/// Help for a wrong number.
 pub(crate) const RIGHT: &str =
     "a number is a time in milliseconds, such as 0 1 1 5, and none is below the one before it";
 
@@ -54,25 +54,25 @@ fn each<S: Serializer>(times: &Arc<[u32]>, serializer: S) -> Result<S::Ok, S::Er
 }
 
 impl PlanOpportunities {
-    /// After how long they begin again.
+    /// Period after which they repeat.
     pub fn period(&self) -> Span {
         Span::millis(self.times_ms.last().map_or(0, |last| u64::from(*last)))
     }
 
-    /// What they carry at most in the long run, to the bit/s.
+    /// Their highest long-run rate, to the bit/s.
     pub fn mean_rate(&self) -> Rate {
         let bits = 8 * BYTES * self.times_ms.len() as u64;
         let rate = u128::from(bits) * u128::from(NANOS) / u128::from(self.period().0.max(1));
         Rate((rate as u64).max(1))
     }
 
-    /// What they carry at most after `begin` and until `end` of the run, in bit/s.
+    /// Their highest rate after `begin` and until `end` of the run, in bit/s.
     pub fn rate_bps(&self, begin: Span, end: Span) -> f64 {
         let count = self.until(end).saturating_sub(self.until(begin));
         (8 * BYTES * count) as f64 / (end.seconds() - begin.seconds())
     }
 
-    /// How many there are from the beginning of the numbers until the time `at` of the run.
+    /// Number of opportunities from the start of the trace to the time `at` of the run.
     fn until(&self, at: Span) -> u64 {
         let (at, period) = ((at + self.start).0, self.period().0.max(1));
         let within = Span(at % period);
@@ -81,9 +81,9 @@ impl PlanOpportunities {
     }
 }
 
-/// The times that `text` has, in ms. A `#` begins a remark.
+/// The times in `text`, in ms. A `#` begins a remark.
 pub(crate) fn parse(text: &str) -> Result<Vec<u32>, BadLine> {
-    let text = text.trim_start_matches('\u{feff}'); // what some programs begin a file with
+    let text = text.trim_start_matches('\u{feff}'); // a byte order mark, which some programs write
     let mut times: Vec<u32> = Vec::new();
     let mut last = 1;
     for (line, row) in (1..).zip(text.lines()) {
@@ -118,7 +118,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<u32>, BadLine> {
     Err(BadLine { line: last, why: why.into() })
 }
 
-/// A word that may be as long as a file.
+/// Shortens a word, which may be as long as a file.
 fn shortened(word: &str) -> String {
     match word.char_indices().nth(20) {
         Some((end, _)) => format!("{}…", &word[..end]),
@@ -196,7 +196,7 @@ mod tests {
             let (begin, end) = (Span::millis(begin), Span::millis(end));
             (own(start).rate_bps(begin, end) * (end.seconds() - begin.seconds()) / 12_000.0).round()
         };
-        assert_eq!(within(0, 0, 2), 2.0); // that of 0 ms is gone at once
+        assert_eq!(within(0, 0, 2), 2.0); // the one at 0 ms expires at once
         assert_eq!(within(0, 2, 10), 2.0); // 10 and 0 of the next turn coincide
         assert_eq!(within(0, 0, 1_000_000), 400_000.0);
         assert_eq!(within(3, 0, 9), 4.0);

@@ -31,7 +31,7 @@ impl core::str::FromStr for Override {
     }
 }
 
-/// The text with the overrides in it, unchanged when there are none.
+/// The text with the overrides applied; unchanged without overrides.
 ///
 /// # Errors
 /// The text is too large or not TOML, or an override leads nowhere.
@@ -40,7 +40,7 @@ pub fn with_overrides(text: &str, name: &str, overrides: &[Override]) -> Result<
     Ok(apply(text, name, overrides)?.unwrap_or_else(|| text.to_owned()))
 }
 
-/// The text with the overrides in it; `None` when there are none.
+/// The text with the overrides applied; `None` without overrides.
 pub(crate) fn apply(
     text: &str,
     name: &str,
@@ -90,7 +90,7 @@ fn wrong(change: &Override, step: &str) -> Error {
     Error::new(format!("override `{}`: nothing can be set at `{step}`", change.key))
 }
 
-/// The item that `step` names inside `item`; tables that do not exist yet are made.
+/// The item `step` inside `item`; missing tables are created.
 fn enter<'a>(item: &'a mut Item, step: &str) -> Result<&'a mut Item, String> {
     open_list(item);
     if item.is_array_of_tables() {
@@ -105,7 +105,7 @@ fn enter<'a>(item: &'a mut Item, step: &str) -> Result<&'a mut Item, String> {
     }
 }
 
-/// A list of tables that is written inline, `[{ … }, { … }]`, becomes one that can be entered.
+/// Converts an inline list of tables, `[{ … }, { … }]`, to one whose entries can be changed.
 fn open_list(item: &mut Item) {
     let inline = |array: &Array| !array.is_empty() && array.iter().all(Value::is_inline_table);
     if item.as_array().is_some_and(inline) {
@@ -138,7 +138,8 @@ fn enter_tables<'a>(item: &'a mut Item, step: &str) -> Result<&'a mut Item, Stri
     }
 }
 
-/// Overrides that give `controller` to every flow with several paths, or to every flow if none has.
+/// Overrides that set `controller` in every flow with several paths or, if no flow has several, in
+/// every flow.
 ///
 /// # Errors
 /// The text is not TOML, or too large.

@@ -108,12 +108,12 @@ pub(crate) struct Carried<'a> {
 }
 
 impl Path {
-    /// All links, there and back.
+    /// All links, in both directions.
     fn names(&self) -> impl Iterator<Item = &Name> {
         self.links.iter().chain(self.back.iter().flatten())
     }
 
-    /// Whether it is there from the start to the end of its connection.
+    /// Whether it exists from the start to the end of its connection.
     pub(crate) fn stays(&self) -> bool {
         self.join.is_none() && self.leave.is_none() && !self.backup
     }
@@ -124,7 +124,7 @@ impl Path {
         links.map(|link| topology.channels(link)).filter(|channels| *channels > 1).collect()
     }
 
-    /// The paths that it is, one for each channel that it takes.
+    /// The channels of its copies: one path for each channel that it takes.
     pub(crate) fn picks(&self, topology: Topology<'_>) -> Vec<Pick> {
         match self.channel {
             None => vec![Pick::Number(1)],
@@ -201,7 +201,7 @@ impl Path {
         }
     }
 
-    /// Whether each user has a node of its own at the ends of its links.
+    /// Checks that each user has its own node at the ends of its links.
     fn check_users(&self, topology: Topology<'_>, users: usize) -> Result<(), WrongKey> {
         for link in self.names().filter_map(|name| topology.links.find(name)) {
             let nodes = topology.users(link);
@@ -219,7 +219,7 @@ impl Path {
         Ok(())
     }
 
-    /// A path over a medium on which something comes back has links for that.
+    /// Checks that a path over a medium with answers has links for the way back.
     fn check_way_back(&self, links: Links<'_>, carried: &Carried<'_>) -> Result<(), WrongKey> {
         let answers = carried.protocol == Protocol::Tcp || carried.echo;
         let mut crossed = self.links.iter().filter_map(|name| links.find(name));
@@ -234,8 +234,8 @@ impl Path {
         }
     }
 
-    /// A round trip takes time, now and after every change: otherwise a run never gets beyond an
-    /// instant.
+    /// Checks that a round trip takes time, at the start and after every change: otherwise a run
+    /// stays at one instant for ever.
     fn check_round_trip(
         &self,
         links: Links<'_>,
@@ -253,14 +253,14 @@ impl Path {
         Err(Located::at(&self.links[0], Error::new(what).help(help)))
     }
 
-    /// Probability that a packet is lost by the links that data crosses.
+    /// Probability that the links of the data direction lose a packet.
     pub(crate) fn loss(&self, links: Links<'_>) -> f64 {
         let crossed = self.links.iter().filter_map(|name| links.find(name));
         let arrives = crossed.filter_map(|link| Some(1.0 - link.loss.as_ref()?.probability));
         1.0 - arrives.product::<f64>()
     }
 
-    /// A path of a class over channel `pick`; `back` is what an implied way back is called.
+    /// A path of a class over channel `pick`; `back` is the name of an implied way back.
     pub(crate) fn expand(&self, pick: Pick, back: String, laid: &mut LaidLinks<'_>) -> PlanPath {
         let forward: Vec<usize> = self.links.iter().map(|name| laid.index(name, pick)).collect();
         let back = match &self.back {
@@ -281,7 +281,8 @@ impl Path {
     }
 }
 
-/// Every link exists, and where nodes are given each link begins where the one before it ends.
+/// Checks that every link exists, and that each link between nodes begins where the previous one
+/// ends.
 fn check_gaps(links: Links<'_>, flow: &str, way: &[Name]) -> Result<(), Located> {
     let mut previous: Option<&Link> = None;
     for name in way {
@@ -306,7 +307,8 @@ fn check_gaps(links: Links<'_>, flow: &str, way: &[Name]) -> Result<(), Located>
     Ok(())
 }
 
-/// A way crosses a link once. Theory ignores a second crossing, and packets would cross twice.
+/// Checks that a way crosses a link only once. Theory ignores a second crossing, and packets would
+/// cross twice.
 fn check_crossed_once(flow: &str, way: &[Name]) -> Result<(), Located> {
     let again = |index: &usize| way[..*index].iter().any(|name| name.text == way[*index].text);
     match (0..way.len()).find(again) {
@@ -328,7 +330,7 @@ pub(crate) struct LaidLinks<'a> {
 }
 
 impl<'a> LaidLinks<'a> {
-    /// All links of which there is one, whatever channel a path takes.
+    /// All links with a single instance, whatever channel a path takes.
     pub(crate) fn new(topology: Topology<'a>, duration: Span) -> Self {
         let mut laid = LaidLinks { topology, duration, links: Vec::new() };
         for link in topology.links.all.iter().filter(|link| topology.channels(link) == 1) {
@@ -348,10 +350,11 @@ impl<'a> LaidLinks<'a> {
         self.links.len() - 1
     }
 
-    /// The index of a link; one of several channels is laid as soon as a path takes it.
+    /// The index of a link; a link on one of several channels is added when the first path takes
+    /// it.
     fn index(&mut self, name: &Name, pick: Pick) -> usize {
         let Some(link) = self.topology.links.find(name) else {
-            return 0; // every link exists: that has been checked
+            return 0; // every link exists: this was checked before
         };
         let name = self.topology.link_name(link, pick);
         let known = self.links.iter().position(|link| link.name == name);

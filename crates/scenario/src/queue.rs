@@ -1,10 +1,10 @@
-//! Queues of links and hosts: their place in the file. What they are is in `network::queue`.
+//! Queues of links and hosts: their place in the file. The kinds are in `network::queue`.
 
 use crate::report::WrongKey;
 use network::Queue;
 use network::queue::DropTail;
 
-/// The queue of a link with a rate, and of a station.
+/// Default queue of a link with a rate, and of a station.
 pub(crate) const DEFAULT_QUEUE: Queue = Queue::DropTail(DropTail::of(1000));
 
 /// Checks the parameters of a queue.

@@ -1,4 +1,4 @@
-//! From the text of a scenario to its plan.
+//! Reads the text of a scenario into its plan.
 
 use crate::error::Error;
 use crate::flow::Class;
@@ -14,8 +14,8 @@ use core::ops::Range;
 use std::sync::Arc;
 
 impl Plan {
-    /// The plan with controllers from outside in every flow with several paths, or in every flow
-    /// over TCP if none has several.
+    /// The plan with controllers from outside in every flow with several paths or, if no flow has
+    /// several, in every flow over TCP.
     pub fn with_outside(mut self, outside: Arc<dyn Outside>) -> Self {
         let several = self.classes.iter().any(|class| class.paths.len() > 1);
         for class in &mut self.classes {
@@ -26,10 +26,10 @@ impl Plan {
         self
     }
 
-    /// Reads a scenario from `text`; `name` is the file's, for errors.
+    /// Reads a scenario from `text`; `name` is the file's name in errors.
     ///
     /// # Errors
-    /// Anything wrong with the file or an override, with its place.
+    /// Any error in the file or in an override, with its place.
     pub fn read(text: &str, name: &str, overrides: &[Override]) -> Result<Plan, Error> {
         check_size(text, name)?;
         let edited = overrides::apply(text, name, overrides)?;
@@ -73,7 +73,7 @@ impl Plan {
     }
 }
 
-/// Says what is wrong with a text that is no scenario.
+/// The error for a text that is not a scenario.
 fn misshapen(
     error: toml::de::Error,
     shape: Shape,
@@ -89,7 +89,7 @@ fn misshapen(
     place(error, Some(span), name, text, overrides)
 }
 
-/// Says where an error is: in an override, or in the file, whose text has the overrides in it.
+/// Adds the place of an error: in an override, or in the file, whose text includes the overrides.
 fn place(
     mut error: Error,
     span: Option<Range<usize>>,

@@ -1,5 +1,5 @@
-//! What tables say of a scenario that is wrong: which key or bytes of the file, what is wrong
-//! there, and what would be right.
+//! Errors of tables in a scenario: the key or the bytes in the file, the problem, and a right
+//! value.
 
 use crate::error::Error;
 use crate::name::Name;
@@ -20,7 +20,7 @@ pub(crate) struct Located {
 }
 
 impl Located {
-    /// An error about a name that stands in the file.
+    /// An error about a name in the file.
     pub(crate) fn at(name: &Name, error: Error) -> Self {
         Located { error, subject: Subject::Bytes(name.span.clone()) }
     }
@@ -42,40 +42,40 @@ pub(crate) struct WrongKey {
 }
 
 impl WrongKey {
-    /// `key` is `value`.
+    /// The error that `key` is `value`.
     pub(crate) fn value(key: &str, value: impl ToString, right: impl Into<String>) -> Self {
         let what = format!("{key} is {}", value.to_string());
         WrongKey { key: key.into(), what, right: right.into() }
     }
 
-    /// Something else is wrong with `key`.
+    /// Another error about `key`.
     pub(crate) fn new(key: &str, what: impl Into<String>, right: impl Into<String>) -> Self {
         WrongKey { key: key.into(), what: what.into(), right: right.into() }
     }
 
-    /// The same key, seen from the table of which `table` is a key.
+    /// The same key as seen from the table that contains `table`.
     pub(crate) fn below(self, table: &str) -> Self {
         WrongKey { key: format!("{table}.{}", self.key), ..self }
     }
 
-    /// The same key and value, with what `prefix` says of both.
+    /// The same key and value with `prefix` before both.
     pub(crate) fn prefixed(self, prefix: &str) -> Self {
         let (key, what) = (format!("{prefix}{}", self.key), format!("{prefix}{}", self.what));
         WrongKey { key, what, ..self }
     }
 
-    /// The error, if the table is the one of `kind` that has this name.
+    /// The error in the table of `kind` with this name.
     pub(crate) fn of(self, kind: &str, name: &str) -> Located {
         let error = Error::new(format!("{kind} `{name}`: {}", self.what)).help(self.right);
         Located::key(format!("{kind}.{name}.{}", self.key), error)
     }
 
-    /// The error, if the table is the whole file.
+    /// The error in the whole file as a table.
     pub(crate) fn of_file(self) -> Located {
         Located::key(self.key, Error::new(self.what).help(self.right))
     }
 
-    /// The error, if the table is a single one, with this key.
+    /// The error in the single table with this key.
     pub(crate) fn within(self, table: &str) -> Located {
         let error = Error::new(format!("{table}: {}", self.what)).help(self.right);
         Located::key(format!("{table}.{}", self.key), error)
@@ -88,7 +88,7 @@ impl From<InvalidParameter> for WrongKey {
     }
 }
 
-/// Checks that all names of a kind differ, and that each can stand in a dotted key.
+/// Checks that all names of a kind differ, and that each is allowed in a dotted key.
 pub(crate) fn unique<'a>(kind: &str, names: impl Iterator<Item = &'a Name>) -> Result<(), Located> {
     let mut seen = BTreeSet::new();
     for name in names {
@@ -114,13 +114,13 @@ pub(crate) struct BadLine {
 }
 
 impl BadLine {
-    /// The error about the key that holds the text of the file.
+    /// The error about the key with the text of the file.
     pub(crate) fn of(self, key: &str, right: &str) -> WrongKey {
         WrongKey::value(key, format!("wrong: line {}: {}", self.line, self.why), right)
     }
 }
 
-/// What would be right in place of a file that was not read with its scenario.
+/// Help for a file that was not read with its scenario.
 pub(crate) fn not_read(text: &str) -> String {
     format!("only a scenario file can name a file: in a text or an override, give `{text}`")
 }

@@ -151,7 +151,7 @@ pub struct Plan {
     pub warnings: Vec<String>,
 }
 
-/// Paths of all flows together: at 2 kB each, 20 GB.
+/// Most paths of all flows together: at 2 kB each, 20 GB.
 const MOST_PATHS: u64 = 10_000_000;
 
 impl Scenario {
@@ -164,7 +164,7 @@ impl Scenario {
         Topology { links, media: self.media() }
     }
 
-    /// Checks what the types cannot: references, ranges, and times that make no sense together.
+    /// Checks that the types cannot make: references, ranges, and times that contradict each other.
     pub(crate) fn check(&self) -> Result<(), Located> {
         self.check_times().map_err(WrongKey::of_file)?;
         let options = self.transport.over(&OptionTable::default());
@@ -216,7 +216,7 @@ impl Scenario {
         Err(Located::key(key, error.help(help)))
     }
 
-    /// Resolves names and fills in defaults; the scenario has been checked.
+    /// Resolves names and fills in defaults, after the checks.
     pub(crate) fn expand(&self) -> Plan {
         let topology = self.topology();
         let mut laid = LaidLinks::new(topology, self.duration);

@@ -1,7 +1,7 @@
-//! What may stand in a scenario file: its tables.
+//! The tables of a scenario file.
 //!
-//! Their doc comments are the reference that users read: the schema, the reference page and the
-//! Python dataclasses are generated from them.
+//! Their doc comments are the reference for users: the schema, the reference page and the Python
+//! dataclasses are generated from them.
 
 pub use crate::application::{Pauses, Sizes};
 pub use crate::area::Area;

@@ -1,6 +1,6 @@
-//! What is wrong with the shape of a scenario: keys that do not exist or are missing, and values of
-//! another type. The schema of the file finds it, and knows what would be right; words that are
-//! spelled otherwise than the schema has them are spelled as it has them.
+//! Errors in the shape of a scenario: unknown or missing keys, and values of another type. They are
+//! found with the schema of the file, which also gives right values. Words with another spelling
+//! than in the schema are respelled.
 
 use crate::error::{Error, list};
 use core::ops::Range;
@@ -44,7 +44,7 @@ impl Place {
         Place { table: self.table.clone(), key: dotted(&self.key), header: dotted(&self.header) }
     }
 
-    /// An entry of a list: by its name, if it is a table that has one.
+    /// An entry of a list: by its name, if it is a table with a name.
     fn entry(&self, index: usize, item: &Item) -> Place {
         let name = item.as_table_like().and_then(|table| table.get("name")).and_then(Item::as_str);
         match name.filter(|_| self.table.is_empty()) {
@@ -62,7 +62,7 @@ impl Place {
         format!("{}{}", self.table, if self.key.is_empty() { "it" } else { &self.key })
     }
 
-    /// What a sentence about its keys begins with.
+    /// The beginning of a sentence about its keys.
     fn inside(&self) -> String {
         match self.key.as_str() {
             "" => self.table.clone(),
@@ -72,7 +72,7 @@ impl Place {
 }
 
 impl Shape {
-    /// Holds `text` against the schema of a scenario; text that is not TOML has no shape.
+    /// Compares `text` with the schema of a scenario; text that is not TOML has no shape.
     pub(crate) fn of(text: &str, schema: &Schema) -> Shape {
         let mut shape = Shape::default();
         let (Ok(document), Some(root)) = (Document::parse(text), schema.as_object()) else {
@@ -83,7 +83,7 @@ impl Shape {
         shape
     }
 
-    /// The text with every word as the schema spells it; `None` if that is how it is.
+    /// The text with every word in the schema's spelling; `None` if nothing changes.
     pub(crate) fn respell(&mut self, text: &str) -> Option<String> {
         self.respelled.sort_by_key(|(span, _)| span.start);
         let mut right = text.to_owned();
@@ -106,14 +106,14 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// What a schema refers to, or is.
+    /// The definition that a schema refers to, or the schema itself.
     fn resolve(&self, schema: &'a Map<String, Value>) -> &'a Map<String, Value> {
         let name = schema.get("$ref").and_then(Value::as_str).and_then(|it| it.rsplit('/').next());
         let known = name.and_then(|name| self.root.get("$defs")?.get(name)?.as_object());
         known.unwrap_or(schema)
     }
 
-    /// The forms that a value may have.
+    /// The alternative forms of a value.
     fn forms(&self, schema: &'a Map<String, Value>) -> Vec<&'a Map<String, Value>> {
         let schema = self.resolve(schema);
         let several = schema.get("oneOf").or_else(|| schema.get("anyOf")).and_then(Value::as_array);
@@ -134,7 +134,8 @@ impl<'a> Walk<'a> {
     ) {
         let forms = self.forms(schema);
         let span = item.span().unwrap_or(span);
-        // Before what else fits: beside words a key may take a time, and that is any text here.
+        // Checked before other forms: a key with words may also take a time, and a time is any text
+        // here.
         let words = forms.iter().filter_map(|form| constant(form));
         if let Some(table) = item.as_table_like() {
             let tables: Vec<_> = forms.iter().copied().filter(|form| is(form, "object")).collect();
@@ -168,7 +169,7 @@ impl<'a> Walk<'a> {
         shape.mistakes.push(Mistake { error, span });
     }
 
-    /// Walks through the entries of a list; whether it is one of the right length.
+    /// Walks through the entries of a list; returns whether it is a list of the right length.
     fn entries(
         &self,
         item: &Item,
@@ -236,7 +237,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A table of one key, which names the kind of what is behind it.
+    /// A table with one key, which names the kind of its value.
     fn variant(
         &self,
         table: &dyn TableLike,
@@ -270,7 +271,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What would be right in place of a value.
+    /// Help for a wrong value.
     fn right(&self, schema: &'a Map<String, Value>, place: &Place) -> String {
         let words = self.words(&self.forms(schema), place);
         match schema.get("range").and_then(Value::as_str) {
@@ -368,7 +369,7 @@ fn is_struct(schema: &Map<String, Value>) -> bool {
     is(schema, "object") && !kind
 }
 
-/// The one word that a form is.
+/// The constant word of a form.
 fn constant(schema: &Map<String, Value>) -> Option<&str> {
     schema.get("const").and_then(Value::as_str)
 }
@@ -399,7 +400,7 @@ fn fits(item: &Item, form: &Map<String, Value>) -> bool {
 /// Most characters of a text that an error repeats.
 const MOST_REPEATED: usize = 40;
 
-/// A value, as an error names it.
+/// A value in the words of an error.
 fn described(item: &Item) -> String {
     if let Some(text) = item.as_str() {
         return match text.chars().count() <= MOST_REPEATED {

@@ -1,12 +1,12 @@
-//! How large a scenario may be. It is looked at before anything is parsed, so that a file that is
-//! no scenario is refused at once.
+//! Limits on the size of a scenario. They are checked before parsing, so that a file that is not a
+//! scenario is refused at once.
 
 use crate::error::Error;
 
 /// Most bytes of a scenario, with the traces inside it.
 pub const MOST_BYTES: usize = 100 << 20;
 
-/// Most bytes outside of texts in quotes, where traces are.
+/// Most bytes outside quoted strings, which contain the traces.
 const MOST_WRITTEN: usize = 8 << 20;
 
 /// Most keys, tables and entries of lists. Parsing takes about 2 us for each.
@@ -15,7 +15,7 @@ const MOST_ENTRIES: usize = 200_000;
 /// Refuses a text that is too large to be a scenario.
 pub(crate) fn check_size(text: &str, name: &str) -> Result<(), Error> {
     if text.len() <= MOST_ENTRIES {
-        return Ok(()); // each entry has a sign of its own: as most scenarios are, it is not counted
+        return Ok(()); // each entry needs at least one character, so a short text needs no count
     }
     let too_large = |what: String, right: String| Err(Error::new(what).help(right));
     if text.len() > MOST_BYTES {
@@ -63,7 +63,7 @@ fn written(text: &[u8]) -> Written {
     found
 }
 
-/// Where the text ends that begins at `begin` with this quote, or with three of them.
+/// The end of the string that starts at `begin` with this quote, or with three of them.
 fn end_of_text(text: &[u8], begin: usize, quote: u8) -> usize {
     let three = [quote; 3];
     let long = text[begin..].starts_with(&three);

@@ -73,7 +73,7 @@ pub struct PlanStation {
 }
 
 impl PlanStation {
-    /// A station of which nothing is said but its queue.
+    /// A station with only a queue.
     pub(crate) fn bare(links: Links<'_>, name: &str, queue: Queue) -> Self {
         PlanStation {
             name: name.into(),
@@ -84,8 +84,8 @@ impl PlanStation {
 }
 
 impl Station {
-    /// Checks what a station has beside its rate, which is its medium's matter; `listed` says that
-    /// it is a node of the scenario's list.
+    /// Checks a station without its rate, which the medium checks; `listed` says that it is a node
+    /// of the scenario's list.
     pub(crate) fn check(&self, listed: bool) -> Result<(), WrongKey> {
         RING.check("ring", &self.ring)?;
         self.queue.as_ref().map_or(Ok(()), check_host_queue)?;
@@ -101,7 +101,7 @@ impl Station {
         Ok(())
     }
 
-    /// Where it is, unless it is a node of the scenario's list.
+    /// Its position, unless it is a node of the scenario's list.
     pub(crate) fn position(&self) -> Position {
         Position { x: self.x.unwrap_or_default(), y: self.y.unwrap_or_default() }
     }

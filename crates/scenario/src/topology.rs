@@ -1,4 +1,4 @@
-//! Links and shared media of a scenario, as paths cross them.
+//! Links and shared media of a scenario, for the paths that cross them.
 
 use crate::error::{Error, existing, missing};
 use crate::link::{Attachment, Link, Links};
@@ -105,7 +105,7 @@ impl<'a> Topology<'a> {
         self.check_ends(own, from, to).map_err(|wrong| wrong.of("link", name))
     }
 
-    /// Whether no other link is called as a link is on one of its channels.
+    /// Checks that no other link has the name of a link on one of its channels.
     fn check_channel_names(self, link: &Link, channels: u32) -> Result<(), Located> {
         let of_channel = |other: &&Link| -> Option<u32> {
             let number = other.name.text.strip_prefix(&link.name.text)?.strip_prefix('/')?;
@@ -126,7 +126,7 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// Whether the ends of a link go together with what it is a part of.
+    /// Checks the ends of a link against its medium.
     fn check_ends(self, own: &dyn MediumTable, from: &Name, to: &Name) -> Result<(), WrongKey> {
         own.check_ends(from, to)?;
         match (self.several(own, from), self.several(own, to)) {
@@ -139,7 +139,7 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// How many nodes an end of a link stands for, each for another user.
+    /// Number of nodes that an end of a link stands for, each for another user.
     fn several(self, own: &dyn MediumTable, end: &Name) -> usize {
         match own.any_of() == Some(end.text.as_str()) {
             true => 1,
@@ -147,12 +147,12 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// How many channels a link has.
+    /// Number of channels of a link.
     pub(crate) fn channels(self, link: &Link) -> u32 {
         self.shared(link).map_or(1, |(_, own)| own.channels())
     }
 
-    /// What a link is called on a channel.
+    /// The name of a link on a channel.
     pub(crate) fn link_name(self, link: &Link, pick: Pick) -> String {
         match pick {
             Pick::Number(channel) if self.channels(link) > 1 => {
@@ -162,7 +162,7 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// How many users of a flow have a link of their own, from or to their own node.
+    /// Number of users of a flow with their own link, from or to their own node.
     pub(crate) fn users(self, link: &Link) -> usize {
         let Some((_, own)) = self.shared(link) else {
             return 1;
@@ -171,7 +171,7 @@ impl<'a> Topology<'a> {
         several(&link.from).max(several(&link.to))
     }
 
-    /// Where a link is on its medium, for each user in turn; empty without a medium.
+    /// The ends of a link on its medium, for each user in turn; empty without a medium.
     pub(crate) fn attachments(self, link: &Link, pick: Pick) -> Vec<Attachment> {
         let (Some((first, own)), Some(from), Some(to)) = (self.shared(link), &link.from, &link.to)
         else {
@@ -203,7 +203,7 @@ impl<'a> Topology<'a> {
         (0..count).map(of).collect()
     }
 
-    /// What stations share in a scenario that has been checked.
+    /// The shared media of a plan, after the checks.
     pub(crate) fn expand(self) -> Vec<PlanMedium> {
         let mut media = Vec::new();
         for own in self.media.all() {
@@ -223,7 +223,7 @@ impl<'a> Topology<'a> {
     }
 }
 
-/// What to do in a scenario without a medium.
+/// Help for a scenario without a medium.
 fn media_tables() -> String {
     let tables = described_media().into_iter().map(|own| format!("[[{}]]", own.names[0]));
     let tables: Vec<_> = tables.collect();

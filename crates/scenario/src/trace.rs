@@ -1,4 +1,4 @@
-//! Traces of links: rows of time, rate, delay and loss, and the changes that they stand for.
+//! Traces of links: rows of time, rate, delay and loss, and the changes that they expand to.
 
 use crate::change::LinkChange;
 use crate::error::list;
@@ -25,11 +25,11 @@ pub struct Trace {
     pub repeat: Option<Span>,
 }
 
-/// Most changes that a trace may stand for, with its repetitions and on all copies of its link: a
-/// plan and its result have each of them, which takes about 2 kB.
+/// Most changes from a trace, with its repetitions and on all copies of its link: a plan and its
+/// result contain each of them, at about 2 kB.
 const MOST_CHANGES: u64 = 1_000_000;
 
-/// What would be right in place of a wrong row.
+/// Help for a wrong row.
 pub(crate) const RIGHT: &str =
     "rows are numbers under the columns that the first row names, such as t_s,rate_bps";
 
@@ -39,9 +39,9 @@ fn bad<T>(line: usize, why: String) -> Result<T, BadLine> {
     Err(BadLine { line, why })
 }
 
-/// The changes that `rows` stand for, each once.
+/// The changes in `rows`, each once.
 pub(crate) fn parse(rows: &str) -> Result<Vec<LinkChange>, BadLine> {
-    let rows = rows.trim_start_matches('\u{feff}'); // what some programs begin a file with
+    let rows = rows.trim_start_matches('\u{feff}'); // a byte order mark, which some programs write
     let plain = |line: &str| line.split('#').next().unwrap_or("").trim().to_owned();
     let lines = (1..).zip(rows.lines().map(plain)).filter(|(_, line)| !line.is_empty());
     let mut columns = Vec::new();
@@ -73,7 +73,7 @@ pub(crate) fn parse(rows: &str) -> Result<Vec<LinkChange>, BadLine> {
     }
 }
 
-/// The columns that a first row names.
+/// The columns named in the first row.
 fn header(line: usize, cells: &[&str]) -> Result<Vec<&'static str>, BadLine> {
     let mut named: Vec<&'static str> = Vec::new();
     for cell in cells {
@@ -106,7 +106,7 @@ fn fill(change: &mut LinkChange, column: &str, cell: &str) -> Result<(), String>
         "rate_bps" if number > 1e15 => {
             return Err(format!("{column} is {cell}; it is at most 1e15"));
         }
-        // An outage is a bit each second: what is left of a frame goes when the rate is back.
+        // An outage has a rate of 1 bit/s: the rest of a frame is sent when the rate is back.
         "rate_bps" => change.rate = Some(Rate((number.round() as u64).max(1))),
         _ if number > 1.0 => return Err(format!("{column} is {cell}; it lies from 0 to 1")),
         _ => change.loss = Some(number),
@@ -120,7 +120,7 @@ const LONGEST_S: f64 = 366.0 * 86_400.0;
 const REPEAT: &str = "it is longer than the trace";
 
 impl Trace {
-    /// Its changes in a run of `duration`, repetitions included; its rows are right.
+    /// Its changes in a run of `duration`, repetitions included; the rows must be valid.
     pub(crate) fn changes(&self, duration: Span) -> Vec<LinkChange> {
         let once = self.rows.as_deref().and_then(|rows| parse(rows).ok()).unwrap_or_default();
         let Some(period) = self.repeat else {
@@ -133,7 +133,7 @@ impl Trace {
         begins.take_while(|begin| *begin <= duration).flat_map(moved).collect()
     }
 
-    /// Checks the trace of a link that has so many copies.
+    /// Checks the trace of a link with this many copies.
     pub(crate) fn check(&self, duration: Span, copies: u64) -> Result<(), WrongKey> {
         let rows = match (&self.file, &self.rows) {
             (None, Some(rows)) => rows,

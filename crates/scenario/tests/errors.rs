@@ -1,5 +1,5 @@
-//! Every way in which a scenario can be wrong is answered with what is wrong, where, and what would
-//! be right; and no text at all makes the reader panic.
+//! Errors of scenarios: each says what is wrong, where, and what would be right; and the reader
+//! never panics, whatever the text.
 
 mod common;
 
@@ -330,7 +330,7 @@ fn transport_options_that_cannot_be_are_refused() {
     }
 }
 
-/// A flow's options are laid over the scenario's: what counts is what comes out.
+/// A flow's options override the scenario's: the result is checked.
 #[test]
 fn transport_options_are_judged_as_the_flow_will_have_them() {
     let edit = |general: &str, own: &str| {
@@ -390,7 +390,7 @@ fn what_is_wrong_in_an_override_is_not_looked_for_in_the_file() {
 fn of_two_overrides_of_a_key_the_last_one_counts_and_is_named() {
     let error = read(RIGHT, &["warmup=1 s", "warmup=20 s"]).map(|_| ()).unwrap_err();
     assert!(error.contains("override `warmup=20 s`"), "{error}");
-    // What an override makes wrong elsewhere is shown in the text that has it.
+    // An error caused by an override is shown in the text that includes it.
     let error = read(RIGHT, &["transport.packet=\"1000 B\""]).map(|_| ()).unwrap_err();
     assert!(error.contains("probe.toml with overrides:"), "{error}");
 }
@@ -485,7 +485,7 @@ fn piece() -> impl Strategy<Value = String> {
     ]
 }
 
-/// The right scenario with some of its text taken out and something else put there.
+/// The valid scenario with a part of its text replaced.
 fn mutated() -> impl Strategy<Value = String> {
     let edits = prop::collection::vec((any::<prop::sample::Index>(), 0_usize..20, piece()), 1..6);
     edits.prop_map(|edits| {
@@ -499,7 +499,7 @@ fn mutated() -> impl Strategy<Value = String> {
     })
 }
 
-/// The right scenario with one value exchanged: it still parses as TOML, so the checks see it.
+/// The valid scenario with one value replaced: it still parses as TOML, so that the checks run.
 fn revalued() -> impl Strategy<Value = String> {
     let lines: Vec<&str> = RIGHT.lines().collect();
     let value = prop_oneof![

@@ -1,11 +1,11 @@
-//! What can be wrong with nodes, their moves, groups, buses and cells is answered with the field,
-//! the value and what would be right; and a plan has what the file means.
+//! Errors in nodes, movements, groups, buses and cells name the field, the value and what would be
+//! right; and plans have the meaning of the file.
 
 use network::MediumSettings;
 use network::adhoc::Routing;
 use scenario::{Attachment, Override, Plan, PlanMoves};
 
-/// A bit of everything, right in all its parts.
+/// A valid scenario with most features.
 const RIGHT: &str = r#"name = "ground"
 duration = "10 s"
 
@@ -158,7 +158,7 @@ fn right() -> Plan {
     read(RIGHT, &[]).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The error after one part of the file was replaced, which says what is wrong and what would be
+/// The error after one part of the file was replaced; it says what is wrong and what would be
 /// right.
 fn refused(from: &str, to: &str, expected: [&str; 2]) {
     assert!(RIGHT.contains(from), "{from}");
@@ -420,7 +420,7 @@ fn what_takes_memory_or_time_without_end_is_refused() {
     );
 }
 
-/// Quadratic work on names, or a text that is read again for each node, would take minutes here.
+/// Quadratic work on names, or parsing a text again for each node, would take minutes here.
 #[test]
 fn ten_thousand_nodes_with_movements_are_read_in_no_time() {
     let mut nodes = String::new();
@@ -499,7 +499,7 @@ fn each_user_has_its_own_node_and_each_path_its_channel() {
     assert_eq!(link("up/3").attachments, [at(2, &[0], &[3]), at(2, &[1], &[3]), at(2, &[2], &[3])]);
     assert_eq!(link("up").attachments, [at(0, &[0], &[3]), at(1, &[1], &[3]), at(2, &[2], &[3])]);
     assert_eq!(link("down").attachments[1], at(1, &[3], &[1]));
-    // Any access point will do.
+    // Every access point is accepted.
     assert_eq!(link("roam").attachments[2], at(3, &[2], &[3, 4]));
     assert_eq!(link("stay").attachments[0], at(3, &[3, 4], &[0]));
     assert_eq!(
@@ -537,8 +537,8 @@ fn a_link_to_a_member_of_a_group_is_as_long_as_places_say() {
     assert!(error.contains("7000 m apart, out of range"), "{error}");
 }
 
-/// Words that are at home here, each in the place of each value: an error or a plan, and never a
-/// panic.
+/// Words that are valid somewhere in the file, each in the place of each value: an error or a plan,
+/// and never a panic.
 #[test]
 fn no_change_of_a_value_makes_the_reader_panic() {
     let values = [

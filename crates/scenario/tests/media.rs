@@ -1,4 +1,4 @@
-//! What can be wrong in a medium is answered with the field, the value and what would be right.
+//! Errors in a medium name the field, the value and what would be right.
 
 use network::{DropTail, MediumSettings, Position, Queue, Standard, WifiSettings};
 use scenario::{Attachment, Override, Plan};

@@ -1,4 +1,4 @@
-//! Opportunities of links in a scenario: read from a file or as they stand, and refused with the
+//! Opportunities of links in a scenario: read from a file or written inline, and refused with the
 //! line.
 
 use network::Queue;

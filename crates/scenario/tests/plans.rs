@@ -1,4 +1,4 @@
-//! The JSON of plans, which other programs and recorded results read: it stays as it is recorded.
+//! The JSON of plans, which other programs and recorded results read: it must stay as recorded.
 
 use scenario::Plan;
 use std::fmt::Write as _;
@@ -30,7 +30,7 @@ fn scenarios(folder: &Path) -> Vec<PathBuf> {
     all.into_iter().flat_map(below).filter(toml).collect()
 }
 
-/// `RECORD=1 cargo test -p scenario --test plans` records what is meant to be different.
+/// `RECORD=1 cargo test -p scenario --test plans` records intended differences.
 fn compare(file: &str, found: &str) {
     if std::env::var_os("RECORD").is_some() {
         fs::write(file, found).expect("the file can be written");
@@ -97,7 +97,7 @@ fn unknown(
     }
 }
 
-/// `schema`, and all that it refers to and that it has as alternatives.
+/// `schema`, with everything that it refers to and its alternatives.
 fn alternatives<'a>(
     root: &'a serde_json::Value,
     schema: &'a serde_json::Value,

@@ -1,4 +1,4 @@
-//! What the schema says of a key's range is what is checked.
+//! Tests that the ranges in the schema are those that are checked.
 
 use scenario::Plan;
 use serde_json::Value as Json;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use toml::{Table, Value};
 
-/// Values that hardly any key takes, of every type.
+/// Values of every type that hardly any key accepts.
 const WRONG: &str = r#"wrong = [-1, 0, 1000000, -1.0, 0.0, 1e12, "0 s", "1000000 s", "0 B", "0 packets",
     "1000000 packets", [0], [0.0, 0.0], ["2 s", "1 s"], [[-1.0, -1.0]]]"#;
 
@@ -68,7 +68,7 @@ fn collect(
     }
 }
 
-/// What is said of `file` with `value` in a place.
+/// The result of `file` with `value` in a place.
 fn answer(file: &Value, place: &[String], value: &Value) -> String {
     let mut changed = file.clone();
     let (key, way) = place.split_last().expect("a key");

@@ -1,5 +1,5 @@
-//! Keys that do not exist, values of another type, and words that are spelled in another way: what
-//! is said of them names the key, the value and what would be right.
+//! Unknown keys, values of another type, and other spellings of words: errors name the key, the
+//! value and what would be right.
 
 mod common;
 
@@ -32,7 +32,7 @@ fn an_unknown_key_is_answered_with_the_key_that_is_near() {
     assert!(error.contains("did you mean `left`? the entries are"), "{error}");
 }
 
-/// What stands in the scenario, what is to stand there, and what the error says of it.
+/// Text of the scenario, its replacement, and the words of the error.
 const WRONG: &[(&str, &str, [&str; 2])] = &[
     (
         "count = 3",
@@ -100,7 +100,7 @@ fn a_value_of_another_type_is_named_with_its_key_and_what_would_be_right() {
     }
 }
 
-/// Words of the program that reads the file, which say nothing to whom wrote it.
+/// Words of the parser's implementation, which mean nothing to a user.
 const NOT_OURS: &[&str] = &[
     "invalid type",
     "invalid value",

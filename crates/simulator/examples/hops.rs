@@ -1,4 +1,5 @@
-//! Runs a scenario once and prints what benchmarks need: packet-hops, events, digest, class means.
+//! Runs a scenario once and prints the values for benchmarks: packet-hops, events, digest, class
+//! means.
 //!
 //! `cargo run --release --example hops -- benches/workloads/w1.toml [seed] [key=value …]`
 

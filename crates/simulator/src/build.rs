@@ -1,4 +1,4 @@
-//! From a plan to a world.
+//! Builds a world from a plan.
 
 use crate::agenda::Agenda;
 use crate::controller::Controller;
@@ -18,8 +18,8 @@ use transport::tcp::ReceiverSettings;
 use transport::{SenderSettings, Source, coded, tcp, tfrc, udp};
 use units::{Span, Time};
 
-/// Builds the world of `plan` for the run with `seed`, and says for each of its links which link of
-/// the plan it is, or is a copy of.
+/// Builds the world of `plan` for the run with `seed`. Returns it with, for each link of the world,
+/// the number of the plan's link that it is or copies.
 pub(crate) fn build(plan: &Plan, seed: u64) -> (World, Vec<u32>) {
     let (duration, topology) = (plan.duration, TopologyBuilder::new(plan, seed));
     let mut builder = Builder { seed, duration, world: empty(), topology };
@@ -39,7 +39,7 @@ pub(crate) fn build(plan: &Plan, seed: u64) -> (World, Vec<u32>) {
     world.sources = Numbering::new(world.links.len(), world.flows.len());
     let sources = world.sources.count(world.media.count());
     world.agenda = Agenda::new(sources, Time::from(duration));
-    // What happens at one time happens in the order of the file; the next action stands last.
+    // Actions at the same time run in the order of the file; the next action is the last element.
     world.script.sort_by_key(|(at, _)| *at);
     world.script.reverse();
     world.begin();
@@ -53,7 +53,7 @@ struct Builder<'a> {
     topology: TopologyBuilder<'a, PackedSegment>,
 }
 
-/// What the connections of a class have in common.
+/// Settings shared by the connections of a class.
 struct Common<'a> {
     index: u32,
     class: &'a Class,
@@ -61,7 +61,7 @@ struct Common<'a> {
     control: Controller,
 }
 
-/// What carries a class, with what its connections share.
+/// The protocol of a class, with the settings shared by its connections.
 enum Protocol {
     Tcp(Arc<SenderSettings>, Arc<ReceiverSettings>),
     Tfrc(Arc<tfrc::Settings>),
@@ -92,7 +92,7 @@ fn empty() -> World {
 }
 
 impl Builder<'_> {
-    /// Takes the changes of the links that were laid last into the script.
+    /// Adds the changes of the last built links to the script.
     fn script_links(&mut self) {
         let changes = self.topology.changes.drain(..);
         let actions = changes.map(|(at, link, change)| (at, Action::Change { link, change }));
@@ -156,7 +156,7 @@ impl Builder<'_> {
         });
     }
 
-    /// Where a path begins that takes `ways` in turn; the only way, if there is one.
+    /// The start of a path that takes `ways` in turn; with a single way, the start of that one.
     fn join_ways(&mut self, ways: Vec<u32>) -> u32 {
         if let [only] = *ways {
             return only;
@@ -167,7 +167,7 @@ impl Builder<'_> {
         begin
     }
 
-    /// Paths that join late are absent at first; joining and leaving stand in the script.
+    /// Paths that join late are absent at first; joining and leaving are in the script.
     fn script_paths(&mut self, mut ends: Ends, class: &Class, first: u32) -> Ends {
         for (path, planned) in class.paths.iter().enumerate() {
             let number = first + path as u32;

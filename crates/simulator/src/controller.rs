@@ -14,7 +14,7 @@ pub enum Controller {
 }
 
 impl Controller {
-    /// The controller that `spec` names over `paths` paths.
+    /// The controller named by `spec` over `paths` paths.
     pub fn new(spec: &ControllerSpec, settings: Settings, paths: usize) -> Self {
         let port = match spec.kind() {
             ControllerKind::Kernel(law) => Some(Port::of(*law)),
@@ -32,7 +32,7 @@ impl Controller {
 }
 
 forward! {
-    #[inline(always)] // on the way of every ACK
+    #[inline(always)] // runs for every ACK
     impl CongestionController for Controller { Controller::Readable, Controller::Kernel, }
     {
         fn needs(&self) -> Needs {

@@ -20,7 +20,7 @@ pub(crate) struct Pair<S, R> {
     clippy::large_enum_variant,
     reason = "TCP's ends lie in the flow, where an ACK finds them"
 )]
-#[repr(u8)] // a tag of its own, which is read by one instruction
+#[repr(u8)] // a separate tag, which one instruction reads
 pub(crate) enum Ends {
     Tcp(Pair<tcp::Sender<Controller>, tcp::Receiver>),
     Coded(Box<Pair<coded::Sender<Controller>, coded::Receiver>>),
@@ -41,14 +41,14 @@ macro_rules! with {
 }
 
 impl Ends {
-    /// An answer arrived at the sender. Another protocol's is ignored, as a host does.
+    /// An answer arrived at the sender. An answer of another protocol is ignored, as by a host.
     pub(crate) fn on_answer(&mut self, now: Time, path: usize, answer: Segment) {
         with!(self, pair => if let Ok(answer) = answer.try_into() {
             pair.sender.on_answer(now, path, &answer);
         })
     }
 
-    /// Data arrived at the receiver; returns its answer, if there is one now.
+    /// Data arrived at the receiver; returns its answer if there is one now.
     pub(crate) fn on_data(&mut self, now: Time, path: usize, data: Segment) -> Option<Segment> {
         with!(self, pair => match data.try_into() {
             Ok(data) => pair.receiver.on_data(now, path, &data).map(Into::into),
@@ -56,7 +56,7 @@ impl Ends {
         })
     }
 
-    /// The next segment that the sender sends.
+    /// The next segment of the sender.
     pub(crate) fn poll_transmit(&mut self, now: Time) -> Option<Transmit<Segment>> {
         with!(self, pair => pair.sender.poll_transmit(now).map(whole))
     }
@@ -70,7 +70,7 @@ impl Ends {
         with!(self, pair => pair.sender.on_deadline(now));
     }
 
-    #[inline(always)] // on the way of every ACK
+    #[inline(always)] // runs for every ACK
     pub(crate) fn sender_deadline(&self) -> Time {
         match self {
             Ends::Tcp(pair) => pair.sender.next_deadline(),
@@ -83,7 +83,7 @@ impl Ends {
         with!(self, pair => pair.sender.next_deadline())
     }
 
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     pub(crate) fn receiver_deadline(&self) -> Time {
         match self {
             Ends::Tcp(pair) => pair.receiver.next_deadline(),
@@ -145,7 +145,7 @@ impl Ends {
         with!(self, pair => pair.receiver.taken(path))
     }
 
-    /// What was heard on `path`, if it is coded.
+    /// Counters of the decoder of `path`, if it is coded.
     pub(crate) fn heard(&self, path: usize) -> Option<coded::Heard> {
         match self {
             Ends::Coded(pair) => pair.receiver.heard(path),
@@ -153,7 +153,7 @@ impl Ends {
         }
     }
 
-    /// The data that a segment which has just been polled combines, if it is a combination.
+    /// The data in a segment that has just been polled, if the segment is a combination.
     pub(crate) fn combined(&self, path: usize, segment: &Segment) -> Vec<Range> {
         match (self, segment) {
             (Ends::Coded(pair), Segment::Combination(it)) => pair.sender.combined(path, it),
@@ -162,7 +162,7 @@ impl Ends {
     }
 }
 
-/// The same as one of all segments.
+/// Converts the segment to one of all protocols.
 fn whole<S: Into<Segment>>(Transmit { path, segment }: Transmit<S>) -> Transmit<Segment> {
     Transmit { path, segment: segment.into() }
 }

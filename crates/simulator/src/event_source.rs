@@ -1,18 +1,18 @@
-//! What can be woken: links, endpoints, the script and media. The order of their numbers is the
-//! order of simultaneous events, and part of every digest.
+//! Event sources: links, endpoints, the script and media. The order of their numbers is the order
+//! of simultaneous events, and part of every digest.
 
 /// Number of an event source on the agenda.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct EventSource(pub(crate) u32);
 
 impl EventSource {
-    /// Its place among all.
+    /// Its index among all sources.
     pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What an [`EventSource`] stands for.
+/// The meaning of an [`EventSource`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wake {
     /// The link with this number: a packet comes out of it.
@@ -21,13 +21,13 @@ pub(crate) enum Wake {
     Sender(u32),
     /// The receiver of the flow with this number.
     Receiver(u32),
-    /// The next change that the scenario makes.
+    /// The next action of the script.
     Script,
     /// The shared medium with this number.
     Medium(u32),
 }
 
-/// How event sources are numbered: links, senders, receivers, the script, media.
+/// The numbering of event sources: links, senders, receivers, the script, media.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Numbering {
     links: u32,
@@ -39,13 +39,13 @@ impl Numbering {
         Numbering { links: links as u32, flows: flows as u32 }
     }
 
-    /// How many sources there are with so many media.
+    /// Number of sources with this many media.
     pub(crate) fn count(self, media: u32) -> usize {
         self.source(Wake::Medium(media)).0 as usize
     }
 
     /// The number of a source.
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     pub(crate) fn source(self, wake: Wake) -> EventSource {
         let Numbering { links, flows } = self;
         EventSource(match wake {
@@ -58,7 +58,7 @@ impl Numbering {
     }
 
     /// The source with a number.
-    #[inline(always)] // on the way of every event
+    #[inline(always)] // runs for every event
     pub(crate) fn wake(self, source: EventSource) -> Wake {
         match source.0 {
             link if link < self.links => Wake::Link(link),

@@ -1,5 +1,5 @@
-//! Private lines: a link that takes every packet, and that packets reach from one other link alone,
-//! its feeder.
+//! Private lines: a private line is a link without a queue limit that gets packets from one other
+//! link only, its feeder.
 //!
 //! When a packet enters the feeder, it is known when it will come out: links run in virtual time.
 //! No other packet can come to the line before it. So it enters the line at once, for that later
@@ -19,18 +19,18 @@ use topology::{Hop, HopTarget};
 pub(crate) struct Feeders {
     /// Their links.
     pub(crate) links: Vec<u32>,
-    /// Lines, and how many packets they withhold because these are still in the feeder.
+    /// Lines, and the number of packets that each withholds because they are still in the feeder.
     pub(crate) withheld: BTreeMap<u32, u32>,
 }
 
-/// From where packets reach a link.
+/// The sources from which packets reach a link.
 #[derive(Clone, Copy, PartialEq)]
 enum Reached {
-    /// From nowhere so far.
+    /// None so far.
     Never,
-    /// From this link alone.
+    /// Only this link.
     From(u32),
-    /// From several places, or from something that is not a link.
+    /// Several places, or something other than a link.
     Otherwise,
 }
 
@@ -46,7 +46,7 @@ impl Reached {
 
 impl Feeders {
     /// Finds the feeders among `links`, and marks the hops into them. A link that the script
-    /// changes, as those in `changed`, is neither a feeder nor a private line.
+    /// changes, one of `changed`, is neither a feeder nor a private line.
     pub(crate) fn find(
         hops: &mut [Hop],
         links: &[Link<PackedSegment>],
@@ -58,8 +58,8 @@ impl Feeders {
         for (before, link) in pairs(hops) {
             if let HopTarget::Link(link) = link {
                 let from = match before {
-                    // A line without any latency is then woken after what its feeder would have
-                    // been.
+                    // Without latency, a line is then woken after the time at which its feeder
+                    // would have been woken.
                     HopTarget::Link(feeder) if feeder < link => Reached::From(feeder),
                     _ => Reached::Otherwise,
                 };
@@ -77,15 +77,16 @@ impl Feeders {
         for pair in pairs(hops) {
             match pair {
                 (HopTarget::Link(_), HopTarget::Link(next)) if is_line(next) => {}
-                // Behind a medium link, a link is expected and no feeder: what the medium loses
-                // counts as lost there.
+                // A link after a medium link is not a feeder: packets lost by the medium count as
+                // lost there.
                 (HopTarget::Link(link), _) | (HopTarget::MediumLink(_), HopTarget::Link(link)) => {
                     feeds[link as usize] = false;
                 }
                 _ => {}
             }
         }
-        // A line that leads to a line is woken: no packet enters two links ahead of time.
+        // A line that leads to another line is woken: a packet is never entered into two links
+        // ahead of time.
         let is_feeder = |link: u32| {
             feeds[link as usize] && !is_line(link) && reached[link as usize] != Reached::Never
         };

@@ -1,7 +1,7 @@
 //! Packets in feeders: see `feeders.rs`.
 //!
 //! A feeder keeps its packets until they have come out, for its queue and its counters. An observer
-//! sees in a line only the packets that have entered it by then: see [`World::pause`].
+//! of a line sees only the packets that have entered it by then: see [`World::pause`].
 
 use crate::event_source::Wake;
 use crate::packed::PackedSegment;
@@ -11,8 +11,9 @@ use network::Offer;
 use topology::{HopTarget, LazyStream};
 
 impl World {
-    /// A packet enters a feeder, and the private line behind it for the time when it comes out.
-    #[inline(never)] // it would crowd the way of other hops
+    /// Puts a packet into a feeder, and into the private line after it for the time when it leaves
+    /// the feeder.
+    #[inline(never)] // keeps the code of other hops short
     pub(crate) fn feed(&mut self, mut packet: PackedSegment, feeder: u32) {
         packet.advance();
         let own = &mut self.links[feeder as usize];
@@ -29,7 +30,7 @@ impl World {
         }
     }
 
-    /// The private line that a packet in a feeder goes to.
+    /// The private line after the feeder of a packet.
     #[inline(always)] // it has two callers
     fn line_behind(&self, packet: &PackedSegment) -> u32 {
         match self.hops[packet.cursor() as usize].target() {
@@ -38,8 +39,8 @@ impl World {
         }
     }
 
-    /// Before somebody looks: feeders let out what has come out, and lines withhold what has not
-    /// entered them.
+    /// Prepares the world for an observer: feeders release packets that have come out, and lines
+    /// withhold packets that have not entered them.
     pub(crate) fn pause(&mut self) {
         for at in 0..self.feeders.links.len() {
             let feeder = self.feeders.links[at] as usize;
@@ -71,7 +72,7 @@ mod tests {
     use scenario::Plan;
     use topology::{Hop, HopTarget};
 
-    /// What differs between plans.
+    /// The parameters that differ between plans.
     #[derive(Clone, Copy, Debug)]
     struct Different {
         queue: usize,
@@ -80,11 +81,11 @@ mod tests {
         shared: u64,
         /// Delays in µs.
         delays: [u64; 2],
-        /// Whether lines are private, or common to all.
+        /// Whether each user has private lines, or all share them.
         per_user: bool,
-        /// Whether the lines stand first in the file.
+        /// Whether the lines come first in the file.
         first: bool,
-        /// How many users have the lines alone.
+        /// Number of users that have the lines to themselves.
         alone: u32,
     }
 
@@ -139,7 +140,7 @@ mod tests {
         build(plan, 1).0.feeders.links
     }
 
-    /// All that there is to see of a run, without what counts events.
+    /// All observable results of a run, without counts of events.
     fn seen(outcome: &Outcome) -> String {
         format!("{:?}", Outcome { digest: 0, events: 0, ..outcome.clone() })
     }
@@ -179,7 +180,7 @@ mod tests {
     }
 
     impl super::World {
-        /// Every link is woken from the beginning on.
+        /// Wakes every link from the start of the run.
         pub(crate) fn wake_feeders(&mut self) {
             self.feeders = Feeders::default();
             for hop in &mut self.hops {

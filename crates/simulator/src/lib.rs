@@ -1,6 +1,6 @@
-//! The simulator: a plan becomes a world of links and endpoints, the world runs, and what was
-//! measured comes out. A run is a function of the plan, the seed and the version, and its digest
-//! proves it.
+//! The simulator: builds a world of links and endpoints from a plan, runs it, and returns the
+//! measurements. A run is a function of the plan, the seed and the version, and its digest proves
+//! it.
 
 mod agenda;
 mod build;

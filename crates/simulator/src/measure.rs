@@ -1,5 +1,5 @@
-//! What is measured while a world runs. Looking changes nothing: the digest of a run is the same
-//! whatever is sampled.
+//! Measurements of a running world. They do not change it: the digest of a run is the same with any
+//! sampling.
 
 use crate::ends::Ends;
 use crate::result::{
@@ -21,11 +21,11 @@ struct Baseline {
     tallies: Vec<Tally>,
     goodput: Vec<u64>,
     taken: Vec<u64>,
-    /// Of the coded paths, in order.
+    /// Counters of the coded paths, in order.
     coded: Vec<(Heard, Verdicts)>,
 }
 
-/// What a path's sender had done.
+/// Counters of a path's sender.
 struct Tally {
     retransmits: u64,
     timeouts: u64,
@@ -54,7 +54,7 @@ pub(crate) struct Meter<'a> {
     rto: Vec<Mean>,
     class_rtt: Vec<(Mean, Histogram)>,
     class_cwnd: Vec<Histogram>,
-    /// Of each connection, and the most.
+    /// For each connection, the mean and the maximum.
     held: Vec<(Mean, f64)>,
     series: Option<Box<Series>>,
 }
@@ -88,7 +88,7 @@ impl<'a> Meter<'a> {
         };
     }
 
-    /// Looks at the world at its present time.
+    /// Takes a sample of the world at its present time.
     pub(crate) fn sample(&mut self, world: &mut World, warm: bool) {
         if warm {
             self.sample_paths(world);
@@ -227,7 +227,7 @@ impl<'a> Meter<'a> {
                 arrived_packets: heard.arrived - before.arrived,
                 innovative_packets: heard.innovative - before.innovative,
                 decoded_segments: decoded,
-                // Little's law: the time that all waited together, over those that left.
+                // Little's law: the total waiting time, divided by the number of decoded segments.
                 decoding_delay_s: (heard.waited_s - before.waited_s) / decoded as f64,
                 asked: now.asked - then.asked,
                 noise: now.noise - then.noise,
@@ -261,7 +261,7 @@ impl<'a> Meter<'a> {
     }
 }
 
-/// Seconds that a transfer took, if it was completed.
+/// Duration of a transfer in seconds, if it was completed.
 fn completion(flow: &crate::world::Flow) -> Option<f64> {
     Some(flow.ends.completed()?.since(flow.ends.start()).seconds())
 }
@@ -273,7 +273,8 @@ fn reports(world: &World) -> impl Iterator<Item = PathReport> + '_ {
     world.flows.iter().flat_map(of_flow)
 }
 
-/// The number of each coded path, what was heard on it, and what control found there.
+/// For each coded path: its number, the counters of its decoder, and the losses classified by
+/// control.
 fn coded(world: &World) -> impl Iterator<Item = (u32, Heard, Verdicts)> + '_ {
     world.flows.iter().flat_map(|flow| {
         (0..flow.ends.paths()).filter_map(|path| {
@@ -283,7 +284,7 @@ fn coded(world: &World) -> impl Iterator<Item = (u32, Heard, Verdicts)> + '_ {
     })
 }
 
-/// What each path's receiver says.
+/// A value from the receiver of each path.
 fn received<T>(world: &World, of: impl Fn(&Ends, usize) -> T) -> Vec<T> {
     let all = world.flows.iter();
     let all = all.flat_map(|flow| (0..flow.ends.paths()).map(move |path| (flow, path)));

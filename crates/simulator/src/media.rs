@@ -1,5 +1,5 @@
-//! Packets on shared media: they wait in the queue of a station. A sender on the same host is told
-//! when they have left it.
+//! Packets on shared media: they wait in the queue of a station. A sender on the same host is
+//! notified when they leave it.
 
 use crate::event_source::Wake;
 use crate::packed::PackedSegment;
@@ -9,7 +9,7 @@ use network::Outcome;
 use topology::{Hop, HopTarget};
 
 impl World {
-    /// A packet comes to the first station of a medium link.
+    /// A packet arrives at the first station of a medium link.
     pub(crate) fn offer_medium(&mut self, packet: PackedSegment, link: u32) {
         if !self.media.offer(self.now, link, packet) {
             self.lose_on_medium(packet, EventKind::Dropped);
@@ -18,7 +18,7 @@ impl World {
         self.schedule_medium(self.media.medium_of(link));
     }
 
-    /// A packet is lost on a medium link, and so counts as lost on the line behind it.
+    /// A packet is lost on a medium link, and so counts as lost on the line after it.
     fn lose_on_medium(&mut self, packet: PackedSegment, kind: EventKind) {
         let behind = self.hops[packet.cursor() as usize].target();
         let HopTarget::Link(line) = behind else {
@@ -27,13 +27,13 @@ impl World {
         self.lose(packet, line, kind);
     }
 
-    /// Has a medium woken when it next has something to do.
+    /// Schedules the next wake-up of a medium.
     pub(crate) fn schedule_medium(&mut self, medium: u32) {
         let source = self.sources.source(Wake::Medium(medium));
         self.agenda.reschedule(source, self.media.next_wake(medium));
     }
 
-    /// Something happens on a medium.
+    /// A wake-up of a medium.
     pub(crate) fn wake_medium(&mut self, medium: u32) {
         let mut outcomes = std::mem::take(&mut self.outcomes);
         self.media.wake(self.now, medium, &mut outcomes);
@@ -56,10 +56,10 @@ impl World {
         self.schedule_medium(medium);
     }
 
-    /// A data packet has left its sender's host, if `link` is where its route begins. Returns the
-    /// flow, if its sender limits its packets in the host.
+    /// A data packet has left its sender's host, if `link` begins its route. Returns the flow, if
+    /// its sender limits its packets in the host.
     fn leave_host(&mut self, packet: &PackedSegment, link: u32) -> Option<u32> {
-        let first = packet.cursor().checked_sub(1)?; // it stands at the hop behind the medium link
+        let first = packet.cursor().checked_sub(1)?; // one hop after the medium link
         let number = packet.path();
         let route = self.routes[number as usize];
         let begins = first == route.forward && self.hops[first as usize] == Hop::medium_link(link);

@@ -1,49 +1,50 @@
-//! How much memory runs of a plan need, by its numbers of users, paths, links and samples.
+//! Memory needs of the runs of a plan, from its numbers of users, paths, links and samples.
 //!
-//! The constants are resident bytes, as measured with 20,000 to 100,000 users and rounded up; a
-//! test in `tests/test_memory.py` holds them against what runs take.
+//! The constants are resident bytes, measured with 20,000 to 100,000 users and rounded up; a test
+//! in `tests/test_memory.py` compares them with the memory of runs.
 
 use crate::run::Observe;
 use network::Queue;
 use scenario::schema::Protocol;
 use scenario::{Class, Plan};
 
-/// Of a connection, beside its paths.
+/// Bytes of a connection, without its paths.
 const USER: u64 = 700;
 
-/// Of a path with little in flight.
+/// Bytes of a path with little data in flight.
 const PATH: u64 = 1000;
 
-/// Of a packet in flight or in a queue: a cache line, and what the sender remembers of it.
+/// Bytes of a packet in flight or in a queue: a cache line, and the sender's record of it.
 const PACKET: u64 = 100;
 
-/// Of a user's private copy of a link.
+/// Bytes of a user's private copy of a link.
 const COPY: u64 = 400;
 
-/// Of a path in the tables of a finished run, with its part of the flow.
+/// Bytes of a path in the tables of a finished run, with its part of the flow.
 const RESULT: u64 = 500;
 
-/// Of a number in a series: lists double when they are full, and their last copy goes to Python.
+/// Bytes of a number in a series: lists double when they are full, and their last copy goes to
+/// Python.
 const SAMPLE: u64 = 24;
 
-/// Of an entry in the log of events: 24 bytes in the run, up to 72 in the columns of Python while
-/// they are made.
+/// Bytes of an entry in the log of events: 24 in the run, and up to 72 in the columns of Python
+/// while they are built.
 pub const EVENT_BYTES: u64 = 110;
 
-/// Entries of a lost packet: its loss, and what the sender does then.
+/// Log entries of a lost packet: its loss, and the sender's reaction.
 const ENTRIES: f64 = 2.0;
 
-/// Part of the packets of a bottleneck that its queue is assumed to drop. Single runs can have ten
-/// times that.
+/// Assumed fraction of a bottleneck's packets that its queue drops. Single runs can have ten times
+/// that.
 const DROPPED: f64 = 0.01;
 
-/// Numbers in a series at each sampling time: of a path, of a connection, of a link.
+/// Numbers in a series at each sampling time: for a path, a connection, and a link.
 const COLUMNS: [u64; 3] = [7, 1, 2];
 
-/// What runs need, in bytes.
+/// Memory of runs, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Need {
-    /// Connections, links and packets of the runs that go on at one time.
+    /// Connections, links and packets of simultaneous runs.
     pub world: u64,
     /// Tables of all runs.
     pub tables: u64,
@@ -54,14 +55,14 @@ pub struct Need {
 }
 
 impl Need {
-    /// All together.
+    /// The sum.
     pub fn total(self) -> u64 {
         let parts = [self.world, self.tables, self.series, self.events];
         parts.into_iter().fold(0, u64::saturating_add)
     }
 }
 
-/// What `runs` runs of `plan` need, if up to `at_once` of them go on at one time.
+/// The memory of `runs` runs of `plan`, with up to `at_once` of them at a time.
 pub fn needed(plan: &Plan, observe: Observe, runs: usize, at_once: usize) -> Need {
     let (runs, at_once) = (runs as u64, at_once.min(runs) as u64);
     let each = |of: &dyn Fn(&Class) -> u64| -> u64 {
@@ -87,12 +88,12 @@ pub fn needed(plan: &Plan, observe: Observe, runs: usize, at_once: usize) -> Nee
     }
 }
 
-/// Packets of an initial window that count; larger ones wait for the rate of a link.
+/// Most packets of an initial window in the estimate; larger windows wait for the rate of a link.
 const MOST_STARTED: u64 = 100;
 
-/// What the log of events of a run takes, if every path is used to the full: see [`lost`]. Rates
-/// are those at the start; shared media are not counted, as their rates depend on who sends. It is
-/// an expectation: a log that outgrows its memory ends early, and the run goes on.
+/// The size of the log of events of a run, if every path is used to the full: see [`lost`]. Rates
+/// are those at the start. Shared media are not counted, because their rates depend on the senders.
+/// The size is an expectation: a log that outgrows its memory ends early, and the run goes on.
 fn logged(plan: &Plan) -> u64 {
     let mut tight = vec![Tight::default(); plan.links.len()];
     for class in &plan.classes {
@@ -121,27 +122,27 @@ fn logged(plan: &Plan) -> u64 {
     (entries * EVENT_BYTES as f64) as u64
 }
 
-/// What a link that is the slowest of some paths can carry, and what they have for it, in packets.
+/// Capacity of the bottleneck link of some paths, and their load, in packets.
 #[derive(Clone, Copy, Default)]
 struct Tight {
     room: f64,
-    /// Of senders that slow down.
+    /// Load of adaptive senders.
     adaptive: f64,
-    /// Of senders that do not.
+    /// Load of constant senders.
     constant: f64,
-    /// Probability of random loss on the way there and back.
+    /// Probability of random loss, both directions together.
     random: f64,
 }
 
-/// Packets lost at a link: all that constant senders have above its rate, and of the others the
-/// part that is dropped or lost at random.
+/// Packets lost at a link: the load of constant senders above its rate, and the dropped or randomly
+/// lost part of the other packets.
 fn lost(link: Tight) -> f64 {
     let Tight { room, adaptive, constant, random } = link;
     let carried = room.min(adaptive + constant);
     carried * (DROPPED + random).min(1.0) + (constant - room).max(0.0)
 }
 
-/// Packets that the users of `class` have to send on a path; infinite if they never end.
+/// Packets that the users of `class` send on a path; infinite if they never end.
 fn wanted(plan: &Plan, class: &Class) -> f64 {
     let users = f64::from(class.count);
     match (class.transfer, &class.pauses, class.app_rate) {
@@ -158,7 +159,7 @@ fn packets(plan: &Plan, class: &Class, rate: f64) -> f64 {
     plan.duration.seconds() * rate / (8.0 * class.transport.packet.0 as f64)
 }
 
-/// How many links of a user of `class` are copies of its own.
+/// Number of a user's links that are private copies.
 fn private(plan: &Plan, class: &Class) -> u64 {
     let ways = class.paths.iter().flat_map(|path| path.links.iter().chain(&path.back));
     let mut own: Vec<usize> = ways.copied().filter(|link| plan.links[*link].per_user).collect();
@@ -167,7 +168,7 @@ fn private(plan: &Plan, class: &Class) -> u64 {
     own.len() as u64
 }
 
-/// Packets that may wait in a queue of usual size; an enormous one is hardly ever full.
+/// Packets that may wait in a queue of usual size; an enormous queue is hardly ever full.
 fn room(queue: &Queue) -> u64 {
     match queue {
         Queue::Unlimited => 0,
@@ -203,8 +204,8 @@ mod tests {
         assert_eq!(need(4_900_000, "1 ns", 1000, 1).total(), u64::MAX, "nothing overflows");
     }
 
-    /// What the logs of `runs` runs need in which `flow` shares a link of 12 Mb/s: 1000 packets of
-    /// 1500 B a second.
+    /// Log size of `runs` runs in which `flow` shares a link of 12 Mb/s: 1000 packets of 1500 B a
+    /// second.
     fn events(duration: &str, link: &str, flow: &str, runs: usize) -> u64 {
         let text = format!(
             "name = 'x'\nduration = '{duration}'\n[[link]]\nname = 'access'\nrate = '1 Gb/s'\n\

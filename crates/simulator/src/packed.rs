@@ -1,4 +1,4 @@
-//! Segments as they travel through the links: 48 plain bytes, moved by value.
+//! Segments in the format in which they travel through the links: 48 plain bytes, moved by value.
 
 use network::Packet;
 use transport::tcp::UsualAck;
@@ -7,26 +7,27 @@ use wire::{
     Ack, Combination, Data, Datagram, Echo, Flags, Sacks, Segment, TfrcData, sack_option_bytes,
 };
 
-/// A segment on its way, with its place on its route. Its fields are whole words, because a packet
-/// is copied right after it was written, and a processor forwards a store to a load only if one
-/// store has all the bytes that the load wants. What does not fit lies in a [`SideStore`].
+/// A segment in the network, with its position on its route. Its fields are whole words, because a
+/// packet is copied right after it was written, and a processor forwards a store to a load only if
+/// one store has all the bytes of the load. Parts that do not fit are in a [`SideStore`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PackedSegment {
-    /// What the segment is about: first byte, next byte, number of a packet, or which segments.
+    /// The subject of the segment: first byte, next byte, number of a packet, or numbers of
+    /// segments.
     number: u64,
     dsn: u64,
     stamp: Time,
-    /// Low half: payload bytes; of an ACK, bytes of receive window beyond `dsn`. High half: the
-    /// place in the [`SideStore`] of what does not fit, or a second length.
+    /// Low half: payload bytes; for an ACK, bytes of receive window beyond `dsn`. High half: the
+    /// place of further parts in the [`SideStore`], or a second length.
     amounts: u64,
-    /// Low half: where it is on its route, an index into the world's hops. High half: its path.
+    /// Low half: its position on its route, an index into the world's hops. High half: its path.
     cursor_and_path: u64,
     /// Low half: bytes with headers. Above: 16 bits of flags, one bit for lower effort, and the
     /// [`Kind`] in the upper 8 bits.
     bytes_and_kind: u64,
 }
 
-/// Which segment is packed. The highest bit is that of answers, which go to the sender of data.
+/// The type of the packed segment. The highest bit marks answers, which go to the sender of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Kind {
@@ -36,15 +37,15 @@ enum Kind {
     Combination = 3,
     Ack = 0x80,
     Echo = 0x81,
-    /// An answer that lies as it is in the [`SideStore`].
+    /// An answer stored whole in the [`SideStore`].
     Stored = 0x82,
 }
 
-/// In `bytes_and_kind`: where the flags stand.
+/// In `bytes_and_kind`: position of the flags.
 const FLAGS_SHIFT: u32 = 32;
-/// In `bytes_and_kind`: where it stands whether the packet is of lower effort.
+/// In `bytes_and_kind`: position of the bit for lower effort.
 const LOWER_EFFORT_SHIFT: u32 = 48;
-/// In `bytes_and_kind`: where the kind stands.
+/// In `bytes_and_kind`: position of the kind.
 const KIND_SHIFT: u32 = 56;
 
 /// Two halves of a word.
@@ -82,27 +83,27 @@ impl Packet for PackedSegment {
     }
 }
 
-/// What every packet has around its segment.
+/// The envelope of a packet around its segment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Envelope {
     /// Bytes of headers.
     pub(crate) header: u32,
     /// Number of its path in the world.
     pub(crate) path: u32,
-    /// Where its route begins among the hops.
+    /// Index of the start of its route among the hops.
     pub(crate) cursor: u32,
-    /// Whether it gives way to others.
+    /// Whether it is of lower effort.
     pub(crate) lower_effort: bool,
 }
 
 impl Envelope {
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     fn cursor_and_path(self) -> u64 {
         word(self.cursor, self.path)
     }
 
-    /// Of a segment that has so many bytes behind the headers.
-    #[inline(always)] // on the way of every segment
+    /// For a segment with this many bytes after the headers.
+    #[inline(always)] // runs for every segment
     fn bytes_and_kind(self, bytes: u32, flags: Flags, kind: Kind) -> u64 {
         let bytes = u64::from(self.header + bytes);
         let lower_effort = u64::from(self.lower_effort) << LOWER_EFFORT_SHIFT;
@@ -112,7 +113,7 @@ impl Envelope {
 
 impl PackedSegment {
     /// Packs a data segment of TCP: the common case of [`PackedSegment::pack`].
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     pub(crate) fn data(data: &Data, envelope: Envelope) -> Self {
         PackedSegment {
             number: data.seq,
@@ -125,7 +126,7 @@ impl PackedSegment {
     }
 
     /// Packs an ACK of TCP: the common case of [`PackedSegment::pack`].
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     pub(crate) fn ack(ack: &Ack, envelope: Envelope, store: &mut SideStore) -> Self {
         let window = u32::try_from(ack.window_edge - ack.data_ack).unwrap_or(u32::MAX);
         let options = sack_option_bytes(ack.sacks.blocks().len());
@@ -139,8 +140,8 @@ impl PackedSegment {
         }
     }
 
-    /// Packs an ACK that has nothing in a [`SideStore`].
-    #[inline(always)] // on the way of every segment
+    /// Packs an ACK without parts in a [`SideStore`].
+    #[inline(always)] // runs for every segment
     pub(crate) fn usual_ack(ack: &UsualAck, envelope: Envelope) -> Self {
         let UsualAck { ack, data_ack, window_edge, echo } = *ack;
         PackedSegment {
@@ -153,8 +154,8 @@ impl PackedSegment {
         }
     }
 
-    /// The ACK that it is, if that has nothing in a [`SideStore`] and no flag.
-    #[inline(always)] // on the way of every ACK
+    /// The ACK in the packet, if it has no parts in a [`SideStore`] and no flag.
+    #[inline(always)] // runs for every ACK
     pub(crate) fn as_usual_ack(&self) -> Option<UsualAck> {
         let lower_effort = 1 << (LOWER_EFFORT_SHIFT - FLAGS_SHIFT);
         let usual = (Kind::Ack as u32) << (KIND_SHIFT - FLAGS_SHIFT);
@@ -206,17 +207,17 @@ impl PackedSegment {
         high(self.cursor_and_path)
     }
 
-    /// Where it is on its route: an index into the world's hops.
+    /// Its position on its route: an index into the world's hops.
     pub(crate) fn cursor(&self) -> u32 {
         low(self.cursor_and_path)
     }
 
-    /// It goes on from another place among the hops.
+    /// Moves it to another position among the hops.
     pub(crate) fn put_at(&mut self, cursor: u32) {
         self.cursor_and_path = word(cursor, self.path());
     }
 
-    /// One hop further.
+    /// Moves it one hop further.
     pub(crate) fn advance(&mut self) {
         self.cursor_and_path += 1;
     }
@@ -226,27 +227,27 @@ impl PackedSegment {
         (self.bytes_and_kind as i64) < 0 // the highest bit of the kind
     }
 
-    /// Bytes without headers of what goes to the receiver.
+    /// Bytes without headers of a segment for the receiver.
     pub(crate) fn payload(&self) -> u32 {
         low(self.amounts)
     }
 
-    /// The data segment of TCP that it is; nothing else was packed.
-    #[inline(always)] // on the way of every segment
+    /// The data segment of TCP in the packet, which must be of that kind.
+    #[inline(always)] // runs for every segment
     pub(crate) fn as_data(&self) -> Data {
         debug_assert_eq!(self.kind(), Kind::Data);
         let (seq, dsn, len) = (self.number, self.dsn, low(self.amounts));
         Data { seq, dsn, len, stamp: self.stamp, flags: self.flags() }
     }
 
-    /// The ACK of TCP that it is; its SACK blocks leave the store.
-    #[inline(always)] // on the way of every ACK
+    /// The ACK of TCP in the packet, which must be of that kind; its SACK blocks leave the store.
+    #[inline(always)] // runs for every ACK
     pub(crate) fn into_ack(self, store: &mut SideStore) -> Ack {
         debug_assert_eq!(self.kind(), Kind::Ack);
         self.ack_with(store.take(high(self.amounts)))
     }
 
-    #[inline(always)] // on the way of every ACK
+    #[inline(always)] // runs for every ACK
     fn ack_with(&self, Rest { sacks, transit }: Rest) -> Ack {
         Ack {
             ack: self.number,
@@ -259,14 +260,14 @@ impl PackedSegment {
         }
     }
 
-    /// The segment; what the store holds of it leaves the store.
+    /// Unpacks the segment; its parts leave the store.
     pub(crate) fn unpack(self, store: &mut SideStore) -> Segment {
         let segment = self.segment(store);
         self.discard(store);
         segment
     }
 
-    /// The segment; what the store holds of it stays there.
+    /// Unpacks the segment; its parts stay in the store.
     pub(crate) fn segment(&self, store: &SideStore) -> Segment {
         let PackedSegment { number, dsn, stamp, amounts, .. } = *self;
         let (len, second) = (low(amounts), high(amounts));
@@ -285,7 +286,7 @@ impl PackedSegment {
         }
     }
 
-    /// The same once more, as the network copies it.
+    /// A copy of the packet made by the network, with its own parts in the store.
     pub(crate) fn copied(self, store: &mut SideStore) -> Self {
         let place = match self.kind() {
             Kind::Ack => {
@@ -301,7 +302,7 @@ impl PackedSegment {
         PackedSegment { amounts: word(low(self.amounts), place), ..self }
     }
 
-    /// It will not arrive: what the store holds of it is released.
+    /// Drops the packet and releases its parts in the store.
     pub(crate) fn discard(self, store: &mut SideStore) {
         match self.kind() {
             Kind::Ack => drop(store.take(high(self.amounts))),
@@ -330,14 +331,14 @@ impl PackedSegment {
     }
 }
 
-/// What most ACKs have none of.
+/// The parts that most ACKs do not have.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rest {
     sacks: Sacks,
     transit: Span,
 }
 
-/// What does not fit into packets on their way. Most packets have nothing here.
+/// Parts that do not fit into packets. Most packets have no parts here.
 #[derive(Debug, Default)]
 pub(crate) struct SideStore {
     /// SACK blocks and transits of ACKs.
@@ -347,7 +348,7 @@ pub(crate) struct SideStore {
 }
 
 impl SideStore {
-    /// The place of what an ACK has beside its fixed part; zero if that is nothing.
+    /// Stores the variable part of an ACK and returns its place; zero for an empty part.
     fn put(&mut self, sacks: &Sacks, transit: Span) -> u32 {
         if sacks.is_empty() && transit == Span::ZERO {
             return 0;
@@ -364,7 +365,7 @@ impl SideStore {
     }
 }
 
-/// Things at places that are used again; no place is zero.
+/// A list of values whose places are reused; no place is zero.
 #[derive(Debug, Default)]
 struct Slab<T> {
     entries: Vec<T>,
@@ -398,7 +399,7 @@ mod tests {
 
     const ENVELOPE: Envelope = Envelope { header: 52, path: 7, cursor: 9, lower_effort: false };
 
-    /// One segment of every kind, with a value of its own in each field.
+    /// One segment of every kind, each with different values.
     fn segments() -> [Segment; 8] {
         let sacks = Sacks::new([Range { start: 6000, end: 7000 }]);
         let (stamp, transit) = (Time(17), Span(5));

@@ -1,4 +1,4 @@
-//! What a run gives: scalars with units in their names, and series as columns on request.
+//! The results of a run: scalars with units in their names, and series as columns on request.
 
 use crate::trace::Trace;
 use crate::world::Conservation;
@@ -17,7 +17,7 @@ pub struct Outcome {
     pub packet_hops: u64,
     /// How much time was simulated, in seconds.
     pub simulated_s: f64,
-    /// Where all packets are since the start.
+    /// The places of all packets since the start.
     pub conservation: Conservation,
     /// One row for each connection.
     pub flows: Vec<FlowResult>,
@@ -29,17 +29,17 @@ pub struct Outcome {
     pub links: Vec<LinkResult>,
     /// One row for each station of each medium.
     pub stations: Vec<StationResult>,
-    /// One row for each link over a medium where places matter.
+    /// One row for each link over a medium on which positions matter.
     pub ways: Vec<WayResult>,
-    /// One row for each route that packets of those links took.
+    /// One row for each route of packets of those links.
     pub routes: Vec<RouteResult>,
     /// One row for each class.
     pub classes: Vec<ClassResult>,
-    /// Samples over time, if they were asked for.
+    /// Samples over time, if requested.
     pub series: Option<Box<Series>>,
-    /// For each link of the world the plan's link that it is, or is a copy of.
+    /// For each link of the world, the plan's link that it is, or is a copy of.
     pub planned: Vec<u32>,
-    /// The trace, if it was asked for.
+    /// The trace, if requested.
     pub events_log: Option<Box<Trace>>,
 }
 
@@ -58,11 +58,11 @@ pub struct FlowResult {
     pub start_s: f64,
     /// When a transfer was acknowledged whole; `NaN` if it was not.
     pub completed_s: f64,
-    /// How long the transfer took, from its start; `NaN` if it was not completed.
+    /// Duration of the transfer; `NaN` if it was not completed.
     pub fct_s: f64,
-    /// Bytes that wait at the receiver for others that come before them, mean over samples.
+    /// Bytes that wait at the receiver for earlier bytes, mean over samples.
     pub held_bytes: f64,
-    /// Most of them in any sample.
+    /// Maximum of these bytes over the samples.
     pub held_max_bytes: f64,
 }
 
@@ -75,14 +75,14 @@ pub struct PathResult {
     pub path: u32,
     /// IP bytes of data packets that arrived, in bit/s.
     pub throughput_bps: f64,
-    /// Payload that the path's receiver took in, each byte once, in bit/s; on a coded path what was
-    /// decoded.
+    /// Payload received by the path's receiver, each byte once, in bit/s; on a coded path, decoded
+    /// payload.
     pub goodput_bps: f64,
     /// Data packets sent.
     pub sent_packets: u64,
     /// Data packets dropped or lost.
     pub lost_packets: u64,
-    /// Packets of UDP that came back (echo).
+    /// UDP packets echoed.
     pub echoed_packets: u64,
     /// Segments sent again.
     pub retransmits: u64,
@@ -92,7 +92,7 @@ pub struct PathResult {
     pub recoveries: u64,
     /// Reductions for echoed marks (ECN).
     pub marks: u64,
-    /// Reductions that were found to be spurious and taken back.
+    /// Reductions found to be spurious and undone.
     pub undone: u64,
     /// Tail-loss probes sent.
     pub probes: u64,
@@ -100,7 +100,7 @@ pub struct PathResult {
     pub cwnd_segments: f64,
     /// Smoothed round-trip time, mean over samples.
     pub srtt_s: f64,
-    /// Retransmission timeout while not backed off, mean over samples.
+    /// Retransmission timeout without backoff, mean over samples.
     pub rto_s: f64,
 }
 
@@ -117,14 +117,13 @@ pub struct CodingResult {
     pub innovative_packets: u64,
     /// Segments decoded.
     pub decoded_segments: u64,
-    /// How long a segment waited between being seen and being decoded, on average; `NaN` if none
-    /// was decoded.
+    /// Mean time of a segment between being seen and being decoded; `NaN` if none was decoded.
     pub decoding_delay_s: f64,
-    /// Times that control began to ask why packets were lost.
+    /// Losses that control began to classify.
     pub asked: u64,
-    /// Times that it found noise.
+    /// Losses found to be noise.
     pub noise: u64,
-    /// Times that it found congestion.
+    /// Losses found to be congestion.
     pub congestion: u64,
 }
 
@@ -133,15 +132,15 @@ pub struct CodingResult {
 pub struct ClassResult {
     /// Mean of the newest round-trip samples.
     pub rtt_mean_s: f64,
-    /// 50th, 95th and 99th percentile of them.
+    /// 50th, 95th and 99th percentile of these samples.
     pub rtt_s: [f64; 3],
     /// 5th, 50th and 95th percentile of the windows of its paths.
     pub cwnd_segments: [f64; 3],
     /// Transfers that began after the warm-up and were completed.
     pub completed_flows: u64,
-    /// Mean of their completion times; `NaN` if there is none.
+    /// Mean of their completion times; `NaN` without one.
     pub fct_mean_s: f64,
-    /// 50th, 95th and 99th percentile of them.
+    /// 50th, 95th and 99th percentile of these times.
     pub fct_s: [f64; 3],
 }
 
@@ -152,9 +151,9 @@ pub struct Series {
     pub t_s: Vec<f64>,
     /// One column for each path.
     pub paths: PathSeries,
-    /// What is inside congestion control, sorted by path and name.
+    /// Internal quantities of congestion control, sorted by path and name.
     pub internals: Vec<InternalSeries>,
-    /// One column for each connection: bytes that wait for others that come before them.
+    /// One column for each connection: bytes that wait for earlier bytes.
     pub held_bytes: Vec<f64>,
     /// One column for each link of the plan.
     pub links: LinkSeries,
@@ -165,11 +164,11 @@ pub struct Series {
 /// A quantity inside the congestion control of one path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InternalSeries {
-    /// Number of the path among all.
+    /// Number of the path among all paths.
     pub path: u32,
-    /// What the controller calls it.
+    /// Its name in the controller.
     pub name: Box<str>,
-    /// One value for each sample; `NaN` where it had none.
+    /// One value for each sample; `NaN` where it was missing.
     pub values: Vec<f64>,
 }
 
@@ -184,9 +183,9 @@ pub struct PathSeries {
     pub srtt_s: Vec<f64>,
     /// IP bytes arrived since the start.
     pub arrived_bytes: Vec<f64>,
-    /// Payload taken in since the start, each byte once.
+    /// Payload received since the start, each byte once.
     pub taken_bytes: Vec<f64>,
-    /// Retransmission timeouts while not backed off; zero before the first round-trip sample.
+    /// Retransmission timeouts without backoff; zero before the first round-trip sample.
     pub rto_s: Vec<f64>,
     /// Data packets sent since the start.
     pub sent_packets: Vec<f64>,

@@ -1,4 +1,4 @@
-//! One run, and many.
+//! Runs of a plan: single runs, and replications on several threads.
 
 use crate::build::build;
 use crate::measure::Meter;
@@ -11,16 +11,16 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use units::{Span, Time};
 
-/// What to keep besides the scalars.
+/// Results to keep besides the scalars.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Observe {
     /// Samples over time.
     pub series: bool,
-    /// Every drop, loss, recovery and timeout, up to so many entries.
+    /// Every drop, loss, recovery and timeout, up to this many entries.
     pub events: Option<usize>,
 }
 
-/// How far replications have come, and whether to stop; shared with the thread that shows it.
+/// Progress of replications, and the request to stop; shared with the thread that shows it.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Simulated nanoseconds, all replications together.
@@ -45,15 +45,15 @@ impl Progress {
 /// # Panics
 /// If packets appear or vanish: that is a fault of the simulator.
 pub fn run(plan: &Plan, seed: u64, observe: Observe, progress: &Progress) -> Option<Outcome> {
-    // Nothing is written, so nothing can fail to be.
+    // No recording is written, so that no write can fail.
     record(plan, seed, observe, Recording::default(), progress).ok().flatten()
 }
 
-/// Runs `plan` once, and writes down what `recording` asks for; `None` if it was stopped.
+/// Runs `plan` once and writes `recording`; `None` if it was stopped.
 ///
 /// # Errors
-/// If that cannot be written or, with [`io::ErrorKind::InvalidInput`], the plan has what captures
-/// have not.
+/// The error of the write or, with [`io::ErrorKind::InvalidInput`], a feature of the plan that
+/// captures cannot show.
 ///
 /// # Panics
 /// If packets appear or vanish: that is a fault of the simulator.
@@ -68,7 +68,7 @@ pub fn record(
     complete(plan, seed, (world, planned), observe, recording, progress)
 }
 
-/// Runs a world to the end of its plan. Beside it stands the plan's link of each of its links.
+/// Runs a world to the end of its plan. `planned` has the plan's link of each of its links.
 fn complete(
     plan: &Plan,
     seed: u64,
@@ -92,10 +92,10 @@ fn complete(
     Ok(Some(meter.finish(seed, world, events)))
 }
 
-/// Runs a world to the end of its plan; whether it was not stopped.
+/// Runs a world to the end of its plan; returns whether it was not stopped.
 fn advance(plan: &Plan, world: &mut World, meter: &mut Meter<'_>, progress: &Progress) -> bool {
     let (end, warmup) = (Time::from(plan.duration), Time::from(plan.warmup));
-    // Without a warm-up, what happens at time zero counts too.
+    // Without a warm-up, events at time zero count too.
     let mut warm = warmup == Time::ZERO;
     if warm {
         meter.start(world);
@@ -105,7 +105,7 @@ fn advance(plan: &Plan, world: &mut World, meter: &mut Meter<'_>, progress: &Pro
         if progress.stop.load(Ordering::Relaxed) {
             return false;
         }
-        // The next moment to look: a sample, the end of the warm-up, or the end.
+        // The next time to look: a sample, the end of the warm-up, or the end.
         let moment = if warm { next_sample } else { next_sample.min(warmup) }.min(end);
         let before = world.now;
         let reached = world.run_until(moment);
@@ -145,7 +145,7 @@ pub fn replicate(
     }
 }
 
-/// The same as [`run`], but every link is woken.
+/// Like [`run`], but every link is woken.
 #[cfg(test)]
 pub(crate) fn run_without_feeders(plan: &Plan, seed: u64, observe: Observe) -> Outcome {
     let (mut world, planned) = build(plan, seed);

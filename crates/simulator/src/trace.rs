@@ -1,8 +1,8 @@
-//! A record of what happened, event by event, when it is asked for.
+//! The trace: a record of events, on request.
 
 use units::Time;
 
-/// What happened.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
     /// A queue dropped a packet.
@@ -17,16 +17,16 @@ pub enum EventKind {
     Joined,
     /// A path left its connection.
     Left,
-    /// Control began to ask why a coded path lost packets.
+    /// Control began to classify a loss of a coded path.
     Asked,
-    /// It found noise.
+    /// Control classified a loss as noise.
     Noise,
-    /// It found congestion.
+    /// Control classified a loss as congestion.
     Congestion,
 }
 
 impl EventKind {
-    /// The word for it in results.
+    /// Its word in results.
     pub fn word(self) -> &'static str {
         match self {
             EventKind::Dropped => "drop",
@@ -45,21 +45,21 @@ impl EventKind {
 /// One event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// When.
+    /// When it happened.
     pub at: Time,
-    /// What.
+    /// What happened.
     pub kind: EventKind,
     /// Number of the path among all paths.
     pub path: u32,
-    /// Number of the link among all links, where there is one.
+    /// Number of the link among all links, if the event has one.
     pub link: Option<u32>,
 }
 
 /// Events in the order in which they happened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
-    /// All of them, up to `ended`.
+    /// All events, up to `ended`.
     pub events: Vec<Event>,
-    /// When the first event happened that there was no room for, if there was one.
+    /// Time of the first event that did not fit, if there was one.
     pub ended: Option<Time>,
 }

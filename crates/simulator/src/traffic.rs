@@ -1,4 +1,4 @@
-//! What the users of a class have to send: sizes and pauses, drawn for each of them.
+//! Traffic of the users of a class: sizes and pauses, drawn for each user.
 
 use network::Rng;
 use scenario::{Class, schema};
@@ -7,7 +7,7 @@ use topology::Stream;
 use transport::{Source, WritePeriods};
 use units::{Bytes, Span};
 
-/// What `user` of `class` has to send in a run of `duration` with `seed`.
+/// The data source of `user` of `class` in a run of `duration` with `seed`.
 pub(crate) fn source(class: &Class, user: u32, seed: u64, duration: Span) -> Source {
     let mut stream = Stream::new(seed, "traffic", &class.name, u64::from(user));
     match (class.transfer, class.app_rate) {
@@ -25,12 +25,12 @@ pub(crate) fn source(class: &Class, user: u32, seed: u64, duration: Span) -> Sou
     }
 }
 
-/// Whether each user of `class` draws something of its own.
+/// Whether each user of `class` draws its own traffic.
 pub(crate) fn differs(class: &Class) -> bool {
     class.sizes.is_some() || class.pauses.is_some_and(|pauses| pauses.random)
 }
 
-/// A size with this mean; largest doubles are out of reach for any stream.
+/// A size with this mean; values near the largest double exceed any stream.
 fn size(sizes: schema::Sizes, mean: f64, rng: &mut impl Rng) -> f64 {
     match sizes {
         schema::Sizes::Exponential => exponential(mean, rng),

@@ -1,4 +1,4 @@
-//! Observers of a run: the log of events, a capture, a qlog. None of them changes the run.
+//! Observers of a run: the log of events, a capture, a qlog. They do not change the run.
 
 mod capture;
 mod log;
@@ -15,16 +15,16 @@ use transport::PathReport;
 use units::Time;
 use wire::{Range, Segment};
 
-/// What is written down while a run goes on; each is written by its end.
+/// The recordings written during a run; each is complete at its end.
 #[derive(Default)]
 pub struct Recording {
     /// A capture at the hosts that send, as pcapng.
     pub pcap: Option<Box<dyn Write + Send>>,
     /// A log of every path, as qlog 0.3.
     pub qlog: Option<Box<dyn Write + Send>>,
-    /// Nothing after this time is written down.
+    /// Events after this time are not written.
     pub until: Option<Time>,
-    /// Bytes of each packet that a capture keeps; all if there is none.
+    /// Bytes of each packet that a capture keeps; `None` keeps all.
     pub keep: Option<usize>,
 }
 
@@ -38,7 +38,8 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// A log of up to `events` entries, and what `recording` asks for; `None` if that is nothing.
+    /// A log of up to `events` entries, and the recordings of `recording`; `None` if nothing is
+    /// requested.
     pub(crate) fn new(
         plan: &Plan,
         seed: u64,
@@ -65,7 +66,7 @@ impl Watch {
         }
     }
 
-    /// A sender has sent `segment`; if that is a combination, `ranges` says of what.
+    /// A sender has sent `segment`; for a combination, `ranges` has its data.
     pub(crate) fn sent(&mut self, now: Time, path: u32, segment: &Segment, ranges: &[Range]) {
         if now > self.until {
             return;
@@ -95,7 +96,7 @@ impl Watch {
         }
     }
 
-    /// The state of `path` after its sender has been told something.
+    /// The state of `path` after an event of its sender.
     pub(crate) fn state(&mut self, now: Time, path: u32, report: &PathReport) {
         if let Some(log) = &mut self.log {
             log.state(now, path, report);
@@ -105,14 +106,14 @@ impl Watch {
         }
     }
 
-    /// `answer` will not arrive.
+    /// `answer` was lost.
     pub(crate) fn gone(&mut self, path: u32, answer: &Segment) {
         if let Some(capture) = &mut self.capture {
             capture.gone(path, answer);
         }
     }
 
-    /// `answer` will arrive once more.
+    /// `answer` was duplicated.
     pub(crate) fn copied(&mut self, path: u32, answer: &Segment) {
         if let Some(capture) = &mut self.capture {
             capture.copied(path, answer);
@@ -133,7 +134,7 @@ impl Watch {
         }
     }
 
-    /// The run has ended: what is written is written whole. Gives the log of events.
+    /// The run has ended: completes the recordings. Returns the log of events.
     pub(crate) fn finish(self) -> io::Result<Option<Box<Trace>>> {
         if let Some(capture) = self.capture {
             capture.finish()?;

@@ -1,8 +1,9 @@
 //! The world: links, media, endpoints, and the loop that carries packets between them.
 //!
 //! Follow a packet: `pump` takes a segment from a sender and puts it on its route; `hop` offers it
-//! to the next link; the agenda wakes the link when it comes out, and `hop` goes on; at the end of
-//! the route `arrive` gives it to the endpoint, whose answer takes the same way back.
+//! to the next link. The agenda wakes the link when the packet comes out, and `hop` continues. At
+//! the end of the route `arrive` delivers it to the endpoint, whose answer travels back in the same
+//! manner.
 
 use crate::agenda::Agenda;
 use crate::ends::Ends;
@@ -18,7 +19,7 @@ use units::Time;
 use wire::{Ack, Segment};
 
 /// Events after which [`World::run_until`] returns, so that its caller may stop: a fraction of a
-/// second. A power of two, as it is looked at on every event.
+/// second. A power of two, because it is checked on every event.
 const BATCH: u64 = 1 << 20;
 
 /// A connection: both of its endpoints.
@@ -29,24 +30,24 @@ pub(crate) struct Flow {
     pub(crate) first_path: u32,
     /// Header bytes of its packets.
     pub(crate) header: u16,
-    /// Whether its sender limits its packets in the host, and must know when one has left.
+    /// Whether its sender limits its packets in the host, and must be notified when one has left.
     pub(crate) small_queue: bool,
 }
 
-/// A path: whose it is, and where its two routes begin among the hops.
+/// A path: its connection, and the starts of its two routes among the hops.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Route {
     pub(crate) flow: u32,
     pub(crate) forward: u32,
     pub(crate) back: u32,
-    /// Whether its packets give way to others, both ways.
+    /// Whether its packets are of lower effort, in both directions.
     pub(crate) lower_effort: bool,
 }
 
-/// Where packets of a path take one of several ways in turn (striping).
+/// A fork, where packets of a path take one of several ways in turn (striping).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fork {
-    /// Where the ways begin among the hops.
+    /// The starts of the ways among the hops.
     pub(crate) ways: Vec<u32>,
     pub(crate) next: usize,
 }
@@ -62,7 +63,7 @@ pub(crate) struct PathCount {
     pub(crate) arrived_bytes: u64,
 }
 
-/// What the scenario makes happen at a time.
+/// An action of the scenario at a time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Action {
     Change { link: u32, change: Change },
@@ -75,7 +76,7 @@ pub(crate) enum Action {
 pub struct Conservation {
     /// Handed to the network by an endpoint.
     pub sent: u64,
-    /// Made from another one by a link that copies.
+    /// Duplicated by a link.
     pub copied: u64,
     /// Handed to an endpoint by the network.
     pub delivered: u64,
@@ -92,14 +93,15 @@ impl Conservation {
     }
 }
 
-/// A network, its endpoints, and what is pending.
+/// A network, its endpoints, and pending events.
 pub(crate) struct World {
     pub(crate) now: Time,
     pub(crate) links: Vec<Link<PackedSegment>>,
     /// The randomness of each link.
     pub(crate) streams: Vec<Stream>,
     pub(crate) flows: Vec<Flow>,
-    /// For each flow the index of its class in the plan; apart from what every packet touches.
+    /// For each flow the index of its class in the plan; kept apart from the fields used for every
+    /// packet.
     pub(crate) classes: Vec<u32>,
     pub(crate) routes: Vec<Route>,
     pub(crate) counts: Vec<PathCount>,
@@ -108,15 +110,15 @@ pub(crate) struct World {
     pub(crate) forks: Vec<Fork>,
     pub(crate) feeders: Feeders,
     pub(crate) media: SharedMedia<PackedSegment>,
-    /// The outcomes of a medium that was woken; kept for its room.
+    /// The outcomes of a woken medium; kept to reuse its memory.
     pub(crate) outcomes: Vec<Outcome<PackedSegment>>,
-    /// Sorted by time, next one last.
+    /// Sorted by time, the next one last.
     pub(crate) script: Vec<(Time, Action)>,
     pub(crate) sources: Numbering,
     pub(crate) agenda: Agenda,
     /// The observers, if there are any.
     pub(crate) watch: Option<Box<Watch>>,
-    /// What does not fit into a [`PackedSegment`].
+    /// Parts that do not fit into a [`PackedSegment`].
     pub(crate) store: SideStore,
     pub(crate) totals: Totals,
 }
@@ -134,11 +136,11 @@ pub(crate) struct Totals {
 }
 
 impl World {
-    /// Puts the starts of the flows, the first action of the script and what media do by themselves
+    /// Puts the starts of the flows, the first action of the script and the first events of media
     /// on the agenda.
     pub(crate) fn begin(&mut self) {
-        // Last flow first: those that start in the first tick are appended to what is due, and
-        // move nothing.
+        // Last flow first: those that start in the first tick are appended to the due events, and
+        // move no other.
         for flow in (0..self.flows.len() as u32).rev() {
             let start = self.flows[flow as usize].ends.start();
             self.agenda.schedule(self.sources.source(Wake::Sender(flow)), start);
@@ -149,14 +151,13 @@ impl World {
         (0..self.media.count()).for_each(|medium| self.schedule_medium(medium));
     }
 
-    /// The run is over: the memory of links and agenda is free for results.
+    /// The run is over: frees the memory of links and agenda for the results.
     pub(crate) fn forget_links(&mut self) {
         (self.links, self.hops, self.streams) = Default::default();
         self.agenda = Agenda::new(0, Time::ZERO);
     }
 
-    /// Runs everything up to and at `end`, or [`BATCH`] events of it; returns whether `end` is
-    /// reached.
+    /// Runs all events up to and at `end`, or [`BATCH`] events; returns whether `end` is reached.
     pub(crate) fn run_until(&mut self, end: Time) -> bool {
         self.go_on();
         while let Some((now, source)) = self.next_event(end) {
@@ -177,8 +178,8 @@ impl World {
         true
     }
 
-    /// The next event by `end`. Where many are due, what later ones will read is asked for: first
-    /// the link, then the packet that comes out of it, then the next hop of that.
+    /// The next event by `end`. If many are due, memory that later ones will read is prefetched:
+    /// first the link, then the packet that comes out of it, then the next hop of that packet.
     #[inline(always)] // once for every event
     fn next_event(&mut self, end: Time) -> Option<(Time, EventSource)> {
         let World { agenda, sources, links, hops, .. } = self;
@@ -218,7 +219,7 @@ impl World {
     }
 
     /// The packet that comes out of a link that is not plain. If there is more to do now, the link
-    /// is woken again at once.
+    /// is scheduled again at once.
     #[inline(never)]
     fn wake_extended(&mut self, link: u32) -> Option<PackedSegment> {
         let index = link as usize;
@@ -243,26 +244,26 @@ impl World {
         }
     }
 
-    /// A link that is not plain has taken a packet, and may have dropped others.
+    /// A link that is not plain has accepted a packet, and may have dropped others.
     fn taken(&mut self, link: u32) {
         self.lose_dropped(link);
         self.expect(link);
     }
 
-    /// Has a link that is not plain woken when it next has something to do.
+    /// Schedules the next wake-up of a link that is not plain.
     fn expect(&mut self, link: u32) {
         let due = self.links[link as usize].due();
         self.agenda.advance(self.sources.source(Wake::Link(link)), due.max(self.now));
     }
 
-    /// Takes away what the queue of a link has dropped after it had taken it.
+    /// Removes packets that the queue of a link dropped after accepting them.
     fn lose_dropped(&mut self, link: u32) {
         while let Some(packet) = self.links[link as usize].take_dropped() {
             self.lose(packet, link, EventKind::Dropped);
         }
     }
 
-    /// A timer of an endpoint, the script, or a medium.
+    /// Wakes an endpoint's timer, the script, or a medium.
     #[cold]
     fn wake_other(&mut self, wake: Wake) {
         match wake {
@@ -288,14 +289,14 @@ impl World {
         self.expect_answer(flow);
     }
 
-    /// Has a receiver woken when its next answer is due.
+    /// Schedules the receiver's next answer.
     fn expect_answer(&mut self, flow: u32) {
         let due = self.flows[flow as usize].ends.receiver_deadline();
         self.agenda.advance(self.sources.source(Wake::Receiver(flow)), due);
     }
 
     /// A packet that came out of a link takes the next step of its route.
-    #[inline(always)] // on the way of every hop
+    #[inline(always)] // runs for every hop
     fn hop(&mut self, packet: PackedSegment) {
         match self.hops[packet.cursor() as usize].target() {
             HopTarget::Link(link) => self.offer(packet, link),
@@ -305,8 +306,8 @@ impl World {
         }
     }
 
-    /// An endpoint puts a packet on its route, which has at least one link.
-    #[inline(always)] // on the way of every segment
+    /// An endpoint puts a packet on its route of at least one link.
+    #[inline(always)] // runs for every segment
     fn launch(&mut self, packet: PackedSegment) {
         self.totals.sent += 1;
         match self.hops[packet.cursor() as usize].target() {
@@ -316,7 +317,8 @@ impl World {
         }
     }
 
-    /// A packet that does not come out of a link takes the next step of its route, which goes on.
+    /// A packet that does not come from a link takes the next step of its route, which is not at
+    /// its end.
     #[inline(never)] // few packets come here
     pub(crate) fn enter(&mut self, packet: PackedSegment) {
         match self.hops[packet.cursor() as usize].target() {
@@ -326,7 +328,7 @@ impl World {
         }
     }
 
-    /// What follows on the route is no link.
+    /// The next step of the route is not a link.
     #[cold]
     fn leave_wires(&mut self, mut packet: PackedSegment, target: HopTarget) {
         match target {
@@ -341,7 +343,7 @@ impl World {
         }
     }
 
-    #[inline(always)] // on the way of every hop
+    #[inline(always)] // runs for every hop
     fn offer(&mut self, mut packet: PackedSegment, link: u32) {
         packet.advance();
         let mut rng = LazyStream { streams: &mut self.streams, index: link };
@@ -352,7 +354,7 @@ impl World {
         }
     }
 
-    /// A link is not plain, or has not taken a packet.
+    /// Handles a link that is not plain, or that has not accepted a packet.
     #[cold]
     fn offered(&mut self, packet: PackedSegment, link: u32, offer: Offer) {
         match offer {
@@ -423,7 +425,7 @@ impl World {
         }
     }
 
-    /// An answer has arrived at its sender, whatever is on.
+    /// An answer arrived at its sender, of any protocol and with any features.
     #[cold]
     fn arrive_answer(&mut self, flow: u32, path: usize, packet: PackedSegment) {
         let segment = packet.unpack(&mut self.store);
@@ -434,8 +436,8 @@ impl World {
         self.show(flow);
     }
 
-    /// Data has arrived at its receiver, of any protocol.
-    #[inline(never)] // it would crowd the way of TCP's data
+    /// Data arrived at its receiver, of any protocol.
+    #[inline(never)] // keeps the code of TCP's data short
     fn arrive_data(&mut self, flow: u32, path: usize, packet: PackedSegment) {
         let segment = packet.unpack(&mut self.store);
         match self.flows[flow as usize].ends.on_data(self.now, path, segment) {
@@ -444,7 +446,7 @@ impl World {
         }
     }
 
-    /// Sends all that `flow`'s sender may send, and sets its timer.
+    /// Sends all segments that `flow`'s sender may send, and sets its timer.
     pub(crate) fn pump(&mut self, flow: u32) {
         loop {
             let Flow { ends, first_path, header, small_queue } = &mut self.flows[flow as usize];
@@ -479,7 +481,7 @@ impl World {
     }
 
     /// The next segment of a sender of any protocol.
-    #[inline(never)] // it would crowd the way of TCP's data
+    #[inline(never)] // keeps the code of TCP's data short
     fn poll(&mut self, flow: u32) -> Option<PackedSegment> {
         let Flow { ends, first_path, header, .. } = &mut self.flows[flow as usize];
         let Transmit { path, segment } = ends.poll_transmit(self.now)?;
@@ -493,7 +495,8 @@ impl World {
         Some(PackedSegment::pack(segment, envelope, &mut self.store))
     }
 
-    /// Before a wire nothing waits in the host: only a medium holds packets there.
+    /// Without a medium at its start, a packet leaves the host at once: only a medium holds packets
+    /// there.
     #[cold]
     fn leave_host_at_once(&mut self, flow: u32, packet: &PackedSegment) {
         if !matches!(self.hops[packet.cursor() as usize].target(), HopTarget::MediumLink(_)) {
@@ -502,7 +505,7 @@ impl World {
         }
     }
 
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     fn send_ack(&mut self, flow: u32, path: usize, ack: &Ack) {
         if self.watch.is_some() {
             return self.answer(flow, Transmit { path, segment: (*ack).into() });
@@ -529,7 +532,7 @@ impl World {
         self.launch(packet);
     }
 
-    /// Everything that the script has for now.
+    /// Runs all actions of the script that are due.
     fn act(&mut self) {
         while let Some((_, action)) = self.script.pop_if(|(at, _)| *at <= self.now) {
             match action {

@@ -1,4 +1,4 @@
-//! Ad-hoc networks as whole scenarios: routing protocols find the ways that there are, and others
+//! Ad-hoc networks in whole scenarios: routing protocols find existing routes, and other routes
 //! after a break.
 
 mod common;
@@ -9,12 +9,12 @@ use simulator::{Observe, Outcome, Progress, Series};
 /// Nodes of a random network.
 const NODES: usize = 25;
 
-/// Of small packets, whose collisions are rare.
+/// Small packets, whose collisions are rare.
 const SMALL: &str = "transport = { packet = '200 B', payload = '160 B' }";
 
-/// Nodes at random places in a square, with a flow between each two of them. At 6 Mb/s, the basic
-/// rate, packets and messages reach equally far: 136 m, where the power falls below that at which
-/// anybody listens. So there is no link that a HELLO crosses and a packet does not, and no pair is
+/// Nodes at random positions in a square, with a flow between each two of them. At 6 Mb/s, the
+/// basic rate, packets and messages have the same range: 136 m, where the power falls below the
+/// least that stations sense. So a link that carries HELLOs also carries packets, and no pair is
 /// left out.
 fn scattered(side: u32, routing: &str) -> String {
     let mut text = format!(
@@ -34,7 +34,7 @@ fn scattered(side: u32, routing: &str) -> String {
     text
 }
 
-/// For each flow of [`scattered`] whether places allow a way, and whether packets come.
+/// For each flow of [`scattered`], whether the positions allow a route, and whether packets arrive.
 fn reached(outcome: &Outcome) -> Vec<(bool, bool)> {
     assert!(outcome.ways.iter().all(|way| way.connected == 0.0 || way.connected == 1.0));
     let ways = outcome.ways.iter().map(|way| way.connected == 1.0);
@@ -139,7 +139,7 @@ transport = { packet = '200 B', payload = '160 B' }
 path = [{ links = ['there'], back = ['back'] }]
 ";
 
-/// The same without a way round: while `near` is away there is none.
+/// The same without a detour: while `near` is away there is no route.
 fn bridge() -> String {
     DETOUR
         .replace("x = 40.0\ny = 1110.0", "x = 40.0\ny = 0.0")
@@ -154,8 +154,8 @@ fn observed(text: &str, overrides: &[&str], seed: u64) -> (Outcome, Series) {
     (outcome, *series)
 }
 
-/// The longest time in seconds within which nothing came over the first path, of those that begin
-/// between two times.
+/// The longest gap in seconds between arrivals over the first path, of the gaps that begin between
+/// two times.
 fn longest_gap(series: &Series, paths: usize, from: f64, until: f64) -> f64 {
     let (mut gap, mut since, mut had) = (0.0_f64, 0.0, -1.0);
     for (t, row) in series.t_s.iter().zip(series.paths.arrived_bytes.chunks(paths)) {
@@ -168,14 +168,14 @@ fn longest_gap(series: &Series, paths: usize, from: f64, until: f64) -> f64 {
     if (from..until).contains(&since) { gap.max(end - since) } else { gap }
 }
 
-/// AODV hears of the break from the MAC, after 7 attempts of a packet. The way had 2 hops, so the
-/// first RREQ goes 4 hops far and is waited for 2 · 40 ms · (4 + 2) (RFC 3561 §6.4); the next,
-/// should one be lost, 2 · 40 ms · (6 + 2). OLSR's nodes take 6 s to forget a neighbour that is
-/// silent, and 5 s to tell others (RFC 3626 §18); after the MAC has told them, they know another
-/// way at once if TCs have told of it.
+/// AODV learns of the break from the MAC, after 7 attempts of a packet. The route had 2 hops, so
+/// the first RREQ travels 4 hops, and its wait is 2 · 40 ms · (4 + 2) (RFC 3561 §6.4); if it is
+/// lost, the wait of the next is 2 · 40 ms · (6 + 2). OLSR's nodes take 6 s to forget a silent
+/// neighbour, and 5 s to tell others (RFC 3626 §18); after a report of the MAC they have another
+/// route at once if TCs have advertised it.
 #[test]
 fn after_a_break_packets_come_again_within_the_protocols_own_times() {
-    let step = 0.1; // how often it is looked where nodes are
+    let step = 0.1; // sampling interval of positions
     for (routing, bound) in [("oracle", step), ("aodv", 0.48 + step), ("olsr", 6.0 + 5.0 + step)] {
         let mut worst = 0.0_f64;
         for seed in 1..=10 {
@@ -192,9 +192,9 @@ fn after_a_break_packets_come_again_within_the_protocols_own_times() {
     }
 }
 
-/// A way that is there again is found when AODV asks next, at most 11.2 s after it asked last (2.8
-/// s · 2²), or when OLSR's nodes greet each other (two HELLOs, 4 s), not before 6 s after the MAC
-/// told of the last failure, and have told others (5 s).
+/// A restored route is found at AODV's next RREQ, at most 11.2 s after the last one (2.8 s · 2²).
+/// OLSR finds it when the nodes have exchanged HELLOs (two HELLOs, 4 s), not before 6 s after the
+/// MAC's last report, and have told others (5 s).
 #[test]
 fn after_a_partition_packets_come_again_when_there_is_a_way() {
     for (routing, bound) in [("oracle", 0.1), ("aodv", 11.2), ("olsr", 4.0 + 6.0 + 5.0)] {
@@ -214,7 +214,7 @@ fn after_a_partition_packets_come_again_when_there_is_a_way() {
     }
 }
 
-/// A connection survives both, under any routing.
+/// A connection survives breaks and partitions, under any routing.
 #[test]
 fn a_connection_goes_on_after_breaks_and_partitions() {
     for routing in ["oracle", "aodv", "olsr"] {
@@ -230,7 +230,7 @@ fn a_connection_goes_on_after_breaks_and_partitions() {
     }
 }
 
-/// Nobody is within reach: each packet is counted, its sender is told, and the run ends.
+/// No station is in reach: each packet is counted, its sender is notified, and the run ends.
 #[test]
 fn packets_to_nowhere_are_unreachable_and_lost() {
     let text = bridge().replace("$ns_ at 50.0", "# $ns_ at 50.0").replace("Y_ 1000.0", "Y_ 0.0");
@@ -241,14 +241,14 @@ fn packets_to_nowhere_are_unreachable_and_lost() {
         assert_eq!((way.connected, path.throughput_bps), (0.0, 0.0));
         assert_eq!(path.lost_packets, link.lost_packets + link.dropped_packets);
         assert_eq!(path.sent_packets, path.lost_packets + outcome.conservation.in_flight);
-        // Of AODV's packets 64 may wait for a route while it is looked for.
+        // With AODV, 64 packets may wait for a route during a discovery.
         let waiting = if routing == "aodv" { 64 } else { 0 };
         assert!(outcome.conservation.in_flight <= waiting, "{routing}: {way:?} {path:?}");
         assert_eq!(way.unreachable_packets, path.lost_packets, "{routing}");
     }
 }
 
-/// A car passes two access points on its way.
+/// A car drives past two access points.
 const DRIVE: &str = "
 name = 'drive'
 duration = '30 s'

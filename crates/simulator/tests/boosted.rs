@@ -1,4 +1,4 @@
-//! Windows that grow faster than Reno's and LIA's where nothing stands in the way: Compound TCP and
+//! Windows that grow faster than Reno's and LIA's while there is no congestion: Compound TCP and
 //! CS218_ALGO.
 
 mod common;
@@ -6,7 +6,7 @@ mod common;
 use common::{goodputs, mean, plan, runs};
 use simulator::{Observe, Progress};
 
-/// 100 Mb/s and a round trip of 100 ms: so many packets fill the link.
+/// 100 Mb/s and a round trip of 100 ms: this many packets fill the link.
 const FAT: f64 = 833.0;
 
 /// Windows of the first path of `text` over time, and these times.
@@ -19,8 +19,8 @@ fn windows(text: &str) -> Vec<(f64, f64)> {
     series.t_s.iter().copied().zip(own.copied()).collect()
 }
 
-/// Seconds from the first window of at least `from`, at `after` seconds or later, to one that fills
-/// the link; and the first.
+/// Seconds from the first window of at least `from`, at `after` seconds or later, to a window that
+/// fills the link; and that first window.
 fn fills(windows: &[(f64, f64)], after: f64, from: f64) -> (f64, f64) {
     let mut later = windows.iter().filter(|(t, _)| *t >= after);
     let first = later.find(|(_, cwnd)| *cwnd >= from).expect("such a window");
@@ -38,8 +38,7 @@ fn after_a_loss_compound_fills_a_long_fat_link_in_20_round_trips_where_reno_take
              change = [{{ at = \"40 s\", loss = 1.0 }}, {{ at = \"40.0003 s\", loss = 0.0 }}]\n\
              [[flow]]\nname = \"f\"\ncontroller = \"{controller}\"\npath = [{{ links = [\"l\"] }}]\n"
         );
-        // The loss is seen within a round trip, and the queue that there was is gone a second
-        // later.
+        // The loss is detected within a round trip, and the queue is empty a second later.
         let windows = windows(&text);
         let least = windows.iter().filter(|(t, _)| (40.0..41.0).contains(t)).map(|(_, cwnd)| *cwnd);
         let halved = least.fold(f64::INFINITY, f64::min);
@@ -58,8 +57,8 @@ fn after_a_loss_compound_fills_a_long_fat_link_in_20_round_trips_where_reno_take
     assert!(reno > 10.0 * compound);
 }
 
-/// What a connection has of a link in units of the TCP beside it; and its throughput with each
-/// seed.
+/// The throughput of a connection divided by that of a TCP on the same link; and its throughput
+/// with each seed.
 fn beside(controller: &str, paths: usize, link: &str) -> (f64, Vec<f64>) {
     let list = vec!["{ links = [\"l\"] }"; paths].join(", ");
     let text = format!(
@@ -88,8 +87,8 @@ fn on_a_small_link_compound_is_reno_and_on_a_larger_one_takes_little_from_it() {
     assert_eq!(beside("compound", 1, &small).1, beside("reno", 1, &small).1);
     let (share, _) = beside("compound", 1, &format!("{SMALL}{RED}"));
     assert!((0.95..1.05).contains(&share), "{share}");
-    // 67 packets each: a queue that Reno fills has γ = 30 packets of ours more often than not, and
-    // `dwnd` is gone.
+    // 67 packets each: a queue that Reno fills holds γ = 30 packets of ours more often than not,
+    // and `dwnd` is zero.
     let (share, _) =
         beside("compound", 1, &droptail("rate = \"20 Mb/s\"\ndelay = \"20 ms\"\n", 67));
     assert!((1.0..1.15).contains(&share), "{share}");
@@ -98,9 +97,9 @@ fn on_a_small_link_compound_is_reno_and_on_a_larger_one_takes_little_from_it() {
 #[test]
 fn cs218_s_paths_through_one_link_are_more_than_one_tcp_and_less_than_two() {
     // Where random drops give all the same loss, twice the increment is √2 times the rate, and
-    // LIA's is that of a TCP. A drop-tail queue of a BDP takes from one path at a time: LIA has
-    // more than a TCP there (1.36), and CS218 less than √2 of that (1.62), for round trips are up
-    // to twice the best. The report has it "fair", which this is not.
+    // LIA's rate is that of a TCP. A drop-tail queue of a BDP drops packets of one path at a time:
+    // LIA has more than a TCP there (1.36), and CS218 less than √2 of that (1.62), because round
+    // trips are up to twice the best. The report calls it "fair", which this result is not.
     for (queue, one, more) in [
         (format!("{MIDDLE}{RED}"), 0.9..1.1, 1.27..1.55),
         (droptail(MIDDLE, 42), 1.2..1.5, 1.45..1.75),
@@ -112,7 +111,8 @@ fn cs218_s_paths_through_one_link_are_more_than_one_tcp_and_less_than_two() {
     }
 }
 
-/// Mean throughput in Mb/s of the paths of a connection over links `a` and `b`, beside `others`.
+/// Mean throughput in Mb/s of the paths of a connection over links `a` and `b`, with `others` as
+/// competing flows.
 fn over_two(controller: &str, links: [&str; 2], others: &str) -> [f64; 2] {
     let text = format!(
         "name = \"two\"\nduration = \"250 s\"\nwarmup = \"50 s\"\n[[link]]\nname = \"a\"\n{}\n[[link]]\nname = \"b\"\n{}\n\

@@ -72,7 +72,7 @@ fn a_paced_application_gets_its_rate() {
 
 #[test]
 fn the_rate_of_a_link_is_exact_however_it_divides() {
-    // 1500 B at 7.3 Mb/s take 1,643,835.6 ns: what is left over is carried on.
+    // 1500 B at 7.3 Mb/s take 1,643,835.6 ns: the fraction is carried over.
     let overrides = ["link.line.rate=7.3 Mb/s", "duration=120 s", "warmup=20 s"];
     let outcome = run(&plan(LINE, &overrides), 1);
     close(outcome.links[0].throughput_bps, 7.3e6, 2e-5);
@@ -88,7 +88,7 @@ fn no_link_carries_more_than_its_rate() {
                 [&format!("link.line.rate={rate}"), &format!("link.line.queue={queue}")];
             let overrides = overrides.map(String::as_str);
             for outcome in runs(&plan(&text, &overrides), 2) {
-                // What is measured begins and ends anywhere within a packet's transmission.
+                // The measurement begins and ends anywhere within a packet's transmission.
                 let slack = 8.0 * PACKET / outcome.links[0].throughput_bps / 25.0;
                 let utilisation = outcome.links[0].utilisation;
                 assert!(utilisation <= 1.0 + slack, "{rate}, {queue}: {utilisation}");

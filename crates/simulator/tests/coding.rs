@@ -1,5 +1,5 @@
-//! Coded paths in a network: what coding hides from TCP, what it costs, and that nothing is lost on
-//! the way.
+//! Coded paths in a network: losses hidden from TCP, the cost of coding, and conservation of all
+//! bytes.
 
 mod common;
 
@@ -23,8 +23,7 @@ fn coding_hides_noise_from_tcp_which_then_fills_the_line() {
     let coded = ", coding = { redundancy = 1.2, window = 16 }";
     let coded = runs(&plan(&lossy("reno", coded, 100), &[]), 3);
     let goodput = |outcomes: &[simulator::Outcome]| mean(outcomes, |one| one.flows[0].goodput_bps);
-    // All that arrives can bring something, for redundancy takes the place of what the line and the
-    // queue lose.
+    // Every arrival can be innovative: redundancy replaces losses of the line and of the queue.
     let most = 2e6 * 1448.0 / 1512.0 * 0.95;
     assert!(goodput(&coded) < most, "{} of {most}", goodput(&coded));
     assert!(goodput(&coded) > 0.95 * most, "{} of {most}", goodput(&coded));
@@ -47,7 +46,7 @@ fn where_nothing_is_lost_all_beyond_the_segments_is_redundant() {
 
 #[test]
 fn tcp_hears_of_fewer_losses_the_wider_the_window_and_the_more_redundancy() {
-    // Losses beyond what R repairs, as in congestion: a share of 10 %.
+    // Losses beyond the redundancy R, as in congestion: a fraction of 10 %.
     let events = |redundancy: f64, window: u32| {
         let coding = format!(", coding = {{ redundancy = {redundancy}, window = {window} }}");
         let text = lossy("reno", &coding, 200);

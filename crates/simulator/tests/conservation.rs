@@ -1,4 +1,4 @@
-//! No packet and no byte appears from nowhere or vanishes, whatever the network does.
+//! Conservation: packets and bytes neither appear nor vanish, for arbitrary networks.
 
 mod common;
 
@@ -87,7 +87,7 @@ fn change() -> impl Strategy<Value = String> {
         .prop_map(|(at, what)| format!("[[link.change]]\nat = \"{at} ms\"\n{what}\n"))
 }
 
-/// One of each kind of scheduler, as it is written in a scenario.
+/// An example of each kind of scheduler, as in a scenario.
 fn schedulers() -> Vec<String> {
     let written = |scheduler: Scheduler| {
         let mut parameters = toml::Table::try_from(scheduler).expect("it is a table");
@@ -196,7 +196,8 @@ fn check(outcome: &Outcome) -> Result<(), TestCaseError> {
     }
     prop_assert!(data_lost <= lost);
     for flow in &outcome.flows {
-        // Each payload byte is counted once, so it cannot outweigh what arrived on the wire.
+        // Each payload byte is counted once, so its sum cannot exceed the bytes that arrived on the
+        // wire.
         prop_assert!(
             flow.goodput_bps <= flow.throughput_bps * PAYLOAD / PACKET * (1.0 + 1e-9) + 1e-6
         );
@@ -316,7 +317,7 @@ fn an_application_that_writes_faster_than_its_path_carries_is_held_back_by_the_w
 
 #[test]
 fn a_delayed_ack_is_sent_when_it_is_due_though_an_earlier_one_left_before_its_time() {
-    // The second of three segments takes the first one's ACK along; the third waits its 40 ms.
+    // The second of three segments triggers the first one's ACK; the third waits its 40 ms.
     let text = r#"
         name = "three segments"
         duration = "5 s"

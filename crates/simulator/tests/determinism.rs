@@ -1,4 +1,4 @@
-//! A run is a function of the plan and the seed, and of nothing else.
+//! A run is a function of the plan and the seed only.
 
 mod common;
 
@@ -83,7 +83,7 @@ fn another_seed_gives_another_digest() {
     assert_eq!(digests.len(), SEEDS.len());
 }
 
-/// What a run did, whatever was looked at meanwhile.
+/// The history of a run, independent of observers.
 fn history(outcome: &Outcome) -> (u64, u64, u64, Vec<(f64, f64)>) {
     let rates = outcome.flows.iter().map(|flow| (flow.throughput_bps, flow.goodput_bps)).collect();
     (outcome.digest, outcome.events, outcome.packet_hops, rates)
@@ -115,7 +115,7 @@ fn another_warm_up_changes_what_is_counted_and_not_what_happens() {
     assert_eq!((short.digest, short.events), (long.digest, long.events));
 }
 
-/// A stranger with a link, a loss process and a flow of its own.
+/// A separate link, with its own loss process and flow.
 const STRANGERS_LINK: &str = r#"
 [[link]]
 name = "elsewhere"
@@ -145,7 +145,7 @@ fn a_component_that_shares_nothing_disturbs_nobody() {
         &BUSY[flows..]
     );
     let before = run(&plan(&before, &[]), 7);
-    // As text, in which what does not apply (`NaN`) equals itself.
+    // Compared as text, in which a missing value (`NaN`) equals itself.
     let text = |outcome: &Outcome, flows: usize, paths: usize| {
         let (flows, paths) = (&outcome.flows[..flows], &outcome.paths[..paths]);
         format!("{flows:#?}\n{paths:#?}\n{:#?}", &outcome.links[..2])

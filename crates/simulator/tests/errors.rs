@@ -1,4 +1,4 @@
-//! The registry of laws answers for the names of controllers in a scenario.
+//! Unknown names of controllers in a scenario: the registry of laws gives the error.
 
 use scenario::Plan;
 

@@ -1,5 +1,5 @@
-//! The shipped scenarios against the recorded digests. This is a debug build with its overflow
-//! checks; the Python tests hold the release build against the same record.
+//! The shipped scenarios compared with the recorded digests. This is a debug build with its
+//! overflow checks; the Python tests compare the release build with the same record.
 
 use scenario::Plan;
 use simulator::{Observe, replicate};

@@ -1,5 +1,5 @@
-//! Whole scenarios with nodes that move, media of all kinds and echoes: nothing is lost track of,
-//! and what can be reckoned by hand comes out so.
+//! Whole scenarios with moving nodes, media of all kinds and echoes: conservation, and results that
+//! can be computed by hand.
 
 mod common;
 
@@ -20,7 +20,7 @@ x = 125.0
 y = 125.0
 ";
 
-/// How a group moves whose first node has a number in the file.
+/// The movement of a group; its first node has number `first` in the file.
 fn moves(first: usize, count: usize) -> impl Strategy<Value = String> {
     let legs = prop::collection::vec((0..2000_u32, 0..250_u32, 0..250_u32, 0..300_u32), 0..4);
     prop_oneof![
@@ -244,7 +244,7 @@ fn a_seed_gives_one_history_on_any_number_of_threads() {
     }
 }
 
-/// Columns of some nodes: where each is at every sample.
+/// The position of some nodes at every sample.
 fn tracks(text: &str, names: &[&str]) -> Vec<Vec<(f64, f64)>> {
     let plan = plan(text, &[]);
     let (_, series) = observed(&plan, 5);
@@ -309,7 +309,8 @@ fn an_echo_takes_as_long_as_both_ways() {
 fn what_is_echoed_is_what_was_delivered_but_for_lost_replies() {
     let text = ECHO.replace("delay = '10 ms'", "delay = '10 ms'\nloss = { probability = 0.1 }");
     let text = text.replace("delay = '5 ms'", "delay = '5 ms'\nloss = { probability = 0.2 }");
-    // The application is silent for the last second of each four, the last of the run among them.
+    // The application is silent in the last second of each four, including the last second of the
+    // run.
     let text = text.replace(
         "echo = true",
         "echo = true\npauses = { on = '3 s', off = '1 s', random = false }",
@@ -392,7 +393,7 @@ fn a_node_uses_a_wire_two_radios_and_a_cell_at_once() {
     let rates: Vec<_> = outcome.paths.iter().map(|path| path.throughput_bps / 1e6).collect();
     println!("wire, radios, cell: {rates:.2?} Mb/s");
     assert!(rates[0] > 3.8 && rates[1] > 3.5 && rates[2] > 3.5 && rates[3] > 10.0, "{rates:?}");
-    // What waits for the slower paths' queues is not delivered yet.
+    // Data that waits for the slower paths' queues is not delivered yet.
     let sum: f64 = outcome.paths.iter().map(|path| path.goodput_bps).sum();
     let part = outcome.flows[0].goodput_bps / sum;
     assert!((0.8..=1.001).contains(&part), "{part}");
@@ -420,7 +421,7 @@ fn noise_on_one_channel_is_none_on_another() {
     assert!(noisy.paths[1].echoed_packets < quiet.paths[1].echoed_packets);
 }
 
-/// One packet after the other, each with 18 B around it, its propagation and a gap of 96 bits.
+/// Packets in sequence, each with 18 B of framing, its propagation and a gap of 96 bits.
 #[test]
 fn a_saturated_source_gets_of_a_bus_what_frame_propagation_and_gap_leave() {
     let (rate, delay) = (10e6, 20e-6);
@@ -478,8 +479,8 @@ fn cell(signals: &[f64]) -> Vec<f64> {
     outcome.paths.iter().map(|path| path.throughput_bps).collect()
 }
 
-/// With constant signals proportional fairness is an equal part of the time for all, whatever they
-/// make of it.
+/// With constant signals proportional fairness gives all users an equal part of the time, whatever
+/// their rates.
 #[test]
 fn users_of_a_cell_have_equal_times_under_proportional_fairness() {
     for snr in [3.0, 18.0] {
@@ -500,7 +501,8 @@ fn users_of_a_cell_have_equal_times_under_proportional_fairness() {
     assert!(peaks[2] > 3.0 * peaks[0], "{peaks:?}");
 }
 
-/// A user's own signal holds wherever it is; of the others `radio` says it.
+/// The signal of a user with its own value is fixed at any position; `radio` gives the signals of
+/// the others.
 #[test]
 fn a_signal_that_is_told_holds_beside_a_radio() {
     let text = |own: &str| {

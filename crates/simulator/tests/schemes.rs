@@ -1,12 +1,12 @@
-//! What today's controllers, queues and sources do in a network, where closed forms or their
-//! sources say what it should be.
+//! Controllers, queues and sources of today in a network, compared with closed forms or with the
+//! behaviour that their sources describe.
 
 mod common;
 
 use common::{mean, plan, run, runs};
 use simulator::Outcome;
 
-/// One flow of each line of `flows` over a link of 20 Mb/s and a round trip of 40 ms: 66.7 packets
+/// One flow for each line of `flows` over a link of 20 Mb/s and a round trip of 40 ms: 66.7 packets
 /// of BDP.
 fn outcome(queue: &str, transport: &str, flows: &[&str], seconds: u32) -> Outcome {
     let mut text = format!(
@@ -75,7 +75,7 @@ fn with_ecn_a_queue_that_marks_loses_nothing() {
 fn fq_codel_gives_equal_shares_to_unequal_controllers() {
     let flows = ["controller = \"bbr\"", "controller = \"reno\""];
     let share = share(&outcome("{ fq-codel = {} }", "", &flows, 60));
-    // Reno halves its window at 5 ms of delay and leaves a little of its half, which BBR takes.
+    // Reno halves its window at 5 ms of delay and leaves a little of its half to BBR.
     assert!((0.48..0.6).contains(&share), "{share}");
     let shallow = outcome("{ droptail = { packets = \"30 packets\" } }", "", &flows, 60);
     assert!(self::share(&shallow) > 0.75, "BBR takes a shallow queue: {:?}", shallow.flows);
@@ -153,8 +153,8 @@ const BDP: &str = "{ droptail = { packets = \"67 packets\" } }";
 const RED: &str = "{ red = { min = \"50 packets\", max = \"100 packets\", max_p = 0.1, weight = 0.0625, \
                    spacing = \"independent\", limit = \"400 packets\" } }";
 
-/// What a connection over these links has, one path over each, in units of a TCP; each link has one
-/// beside it.
+/// The rate of a connection with one path over each of these links, in units of a TCP; each link
+/// also carries one TCP.
 fn tcps(controller: &str, queue: &str, links: [usize; 2]) -> f64 {
     let mut text = "name = \"dwc\"\nduration = \"300 s\"\nwarmup = \"50 s\"\n".to_owned();
     for link in 0..=links[1] {
@@ -193,24 +193,25 @@ fn dwc_s_paths_through_two_links_are_two_tcps_by_losses() {
 
 #[test]
 fn dwc_s_paths_through_two_links_are_two_tcps_by_delays_only_where_queues_are_often_empty() {
-    // A queue of a BDP is increased half of the time: three events in a row without that sign are
-    // rare. As one group the paths halve at the losses of both links, and have less than one TCP.
+    // With a queue of a BDP the delay is increased half of the time: three events in a row without
+    // that sign are rare. As one group the paths halve at the losses of both links, and have less
+    // than one TCP.
     let [shallow, bdp, red] = [SHALLOW, BDP, RED].map(|queue| tcps("dwc", queue, [0, 1]));
     assert!((1.5..2.1).contains(&shallow), "{shallow}");
     assert!((0.6..0.95).contains(&bdp), "{bdp}");
     assert!((0.95..1.3).contains(&red), "{red}");
 }
 
-/// What a connection has over `a` and `b`, which both lead to `shared`, in units of a TCP at its
-/// bottleneck, 10 to 30 seconds after that has moved: from `a` and `b` to `shared`, or from there
-/// to them.
+/// The rate of a connection over `a` and `b`, which both lead to `shared`, in units of a TCP at its
+/// bottleneck, 10 to 30 seconds after the bottleneck has moved: from `a` and `b` to `shared`, or
+/// back.
 fn after_a_move(controller: &str, to_shared: bool) -> f64 {
     let mut text = "name = \"moved\"\nduration = \"130 s\"\nwarmup = \"110 s\"\n".to_owned();
     for (name, shared) in [("a", false), ("b", false), ("shared", true)] {
         let (slow, fast) = ("10 Mb/s", "1 Gb/s");
         let (before, after, start) =
             if shared == to_shared { (fast, slow, 100) } else { (slow, fast, 0) };
-        // TCPs have the connection's round trip: phase effects would decide otherwise.
+        // TCPs have the connection's round trip: otherwise phase effects would decide.
         text += &format!(
             "[[link]]\nname = \"{name}\"\nrate = \"{before}\"\ndelay = \"10 ms\"\n\
              queue = {{ droptail = {{ packets = \"12 packets\" }} }}\n\
@@ -237,7 +238,7 @@ fn after_a_move(controller: &str, to_shared: bool) -> f64 {
 
 #[test]
 fn dwc_follows_when_the_bottleneck_moves() {
-    // By delays two queues look like one for longer: a chance rise of one delay beside a loss of
+    // By delays two queues look like one for longer: a chance rise of one delay during a loss of
     // the other path is enough. Over 24 runs `dwc` has 1.25 TCPs by then, `dwc:losses` 1.94.
     for (controller, least) in [("dwc", 0.1), ("dwc:losses", 0.5)] {
         let (one, two) = (after_a_move(controller, true), after_a_move(controller, false));

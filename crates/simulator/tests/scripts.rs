@@ -1,4 +1,4 @@
-//! What a scenario makes happen at a time: starts, joins, leaves, changes.
+//! Timed events of a scenario: starts, joins, leaves, changes.
 
 mod common;
 

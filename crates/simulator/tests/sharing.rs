@@ -1,4 +1,4 @@
-//! How flows share a RED link, and what several paths of one connection take there.
+//! How flows share a RED link, and the share of several paths of one connection.
 
 mod common;
 
@@ -46,8 +46,8 @@ fn twenty_flows_fill_a_red_link_and_share_it_evenly() {
     }
 }
 
-/// As many connections of two paths each as of one, all through one link. Rates are ample, so that
-/// windows are well above their floors (about twelve segments for a TCP).
+/// As many connections of two paths each as of one path, all through one link. Rates are ample, so
+/// that windows are well above their floors (about twelve segments for a TCP).
 const SHARED: &str = r#"
 name = "shared"
 duration = "230 s"
@@ -80,7 +80,7 @@ spread = "5 s"
 links = ["bottleneck"]
 "#;
 
-/// What a connection of two paths takes, in units of a TCP beside it.
+/// The rate of a connection of two paths, in units of a TCP on the same link.
 fn share(controller: &str) -> f64 {
     let change = format!("flow.multipath.controller={controller}");
     let outcomes = runs(&plan(SHARED, &[&change]), 4);

@@ -1,4 +1,4 @@
-//! Which slow start a law has, seen from a queue.
+//! The slow start of a law, observed at a queue.
 
 mod common;
 

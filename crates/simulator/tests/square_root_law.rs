@@ -1,5 +1,5 @@
-//! One TCP flow under random loss against the model of Padhye, Firoiu, Towsley and Kurose (PFTK,
-//! IEEE/ACM ToN 2000), with the round trip and the timeout that the run itself had.
+//! One TCP flow under random loss compared with the model of Padhye, Firoiu, Towsley and Kurose
+//! (PFTK, IEEE/ACM ToN 2000), with the round trip and the timeout of the run itself.
 
 mod common;
 
@@ -36,7 +36,7 @@ fn timeout_share(p: f64, w: f64) -> f64 {
 }
 
 /// PFTK eq. (32), the full model's rate in segments per second at loss probability `p`, with one
-/// ACK for each segment (b = 1). Of a window in which a loss falls the model counts all as sent.
+/// ACK for each segment (b = 1). The model counts all segments of a window with a loss as sent.
 fn pftk(p: f64, rtt: f64, timeout: f64) -> f64 {
     let b = 1.0;
     let c = (2.0 + b) / (3.0 * b);
@@ -51,14 +51,14 @@ fn pftk(p: f64, rtt: f64, timeout: f64) -> f64 {
 struct Measured {
     p: f64,
     goodput: f64,
-    /// The model at the rate of loss events: what its authors measure and call p (their §III), loss
-    /// indications per packet sent. Losses of one window that one recovery mends count once.
+    /// The model at the rate of loss events, which its authors measure and call p (their §III):
+    /// loss indications per packet sent. Losses of one window that one recovery repairs count once.
     by_events: f64,
     /// The model at the probability of losing a packet.
     by_packets: f64,
 }
 
-/// Runs at packet loss `p` with transport options beside it.
+/// Runs at packet loss `p` with these transport options.
 fn measure(p: f64, options: &[&str]) -> Measured {
     let loss = format!("link.line.loss.probability={p}");
     let plan = plan(LOSSY, &[options, &[&loss]].concat());
@@ -83,11 +83,11 @@ fn measure(p: f64, options: &[&str]) -> Measured {
     measured
 }
 
-/// With p as the probability of losing a packet the ratios are 1.15, 1.07, 1.11, 1.16 and 1.23: in
-/// the model everything that follows a loss in its window is lost too, so that at 1 % a fifth of
-/// the events would be timeouts. Independent losses leave the duplicate ACKs that recovery needs,
-/// and one event in eighty is a timeout. Counting loss events removes what that assumption does to
-/// p; at 0.1 % the queue fills, so that windows and round trips are not independent as it has them.
+/// With p as the probability of losing a packet the ratios are 1.15, 1.07, 1.11, 1.16 and 1.23. In
+/// the model a loss takes everything after it in its window, so that at 1 % a fifth of the events
+/// would be timeouts. Independent losses leave the duplicate ACKs that recovery needs, and one
+/// event in eighty is a timeout. Counting loss events removes the effect of that assumption on p.
+/// At 0.1 % the queue fills, so that windows and round trips are not independent as in the model.
 #[test]
 fn goodput_under_random_loss_follows_the_model_and_falls_with_loss() {
     let measured = LOSSES.map(|p| measure(p, &[]));
@@ -106,8 +106,9 @@ fn goodput_under_random_loss_follows_the_model_and_falls_with_loss() {
     }
 }
 
-/// The model is of a sender without SACK and limited transmit. What is left by packets, 1.15, 1.06,
-/// 1.09, 1.11 and 1.05, is that NewReno mends several losses of a window in one recovery.
+/// The model has a sender without SACK and limited transmit. With losses counted by packets, ratios
+/// of 1.15, 1.06, 1.09, 1.11 and 1.05 remain, because NewReno repairs several losses of a window in
+/// one recovery.
 #[test]
 fn the_nearer_the_sender_is_to_the_models_the_less_it_matters_what_a_loss_is() {
     for p in LOSSES {

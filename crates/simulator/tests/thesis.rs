@@ -1,5 +1,5 @@
-//! What the thesis' schemes (Tse 2006) do on the networks that it draws; its figures with intervals
-//! are reproduced elsewhere.
+//! The thesis' schemes (Tse 2006) on its networks; its figures with intervals are reproduced
+//! elsewhere.
 
 mod common;
 
@@ -11,7 +11,7 @@ use simulator::Outcome;
 const RED: &str = "rate = \"5 Mb/s\"\ndelay = \"25 ms\"\nqueue = { red = { min = \"5.25 packets\", \
                    max = \"15.75 packets\", max_p = 0.1, weight = 0.002, limit = \"42 packets\" } }\n";
 
-/// `controller` over paths of one link each, beside so many TCPs on each link.
+/// `controller` over paths of one link each, with this many TCPs on each link.
 fn outcome(controller: &str, paths: &[usize], tcps: &[usize], seconds: u32) -> Outcome {
     let mut text = format!(
         "name = \"t\"\nduration = \"{seconds} s\"\nwarmup = \"{} s\"\n[transport]\ndelayed_ack = \"0 s\"\n",
@@ -35,7 +35,7 @@ fn outcome(controller: &str, paths: &[usize], tcps: &[usize], seconds: u32) -> O
     run(&plan(&text, &[]), 1)
 }
 
-/// What the flow under test has, and all flows together, in bit/s.
+/// The rate of the flow under test, and of all flows together, in bit/s.
 fn rates(outcome: &Outcome) -> (f64, f64) {
     let rates: Vec<f64> = outcome.flows.iter().map(|flow| flow.throughput_bps).collect();
     (rates[rates.len() - 1], rates.iter().sum())
@@ -48,7 +48,7 @@ fn share(outcome: &Outcome) -> f64 {
 
 #[test]
 fn tcp_lp_leaves_the_link_to_a_tcp_and_fills_it_alone() {
-    // As Linux does it, d_max is twice a delay that has the propagation in it: the threshold is
+    // In Linux' variant, d_max is twice a delay that includes the propagation: the threshold is
     // lower. A TCP does not fill this queue's link either.
     let (tcp, _) = rates(&outcome("reno", &[0], &[0], 120));
     for (controller, least) in [("lp", 0.95), ("lp:reset", 0.58)] {
@@ -104,7 +104,7 @@ fn multi_priority_uses_paths_that_are_empty_and_leaves_those_that_are_not() {
 
 #[test]
 fn the_base_may_be_any_path() {
-    // A TCP in the place of the base has half of the contested path, in the background it has none.
+    // A TCP as the base has half of the contested path; in the background it has nothing there.
     let text = |base: usize| {
         format!(
             "name = \"t\"\nduration = \"240 s\"\nwarmup = \"60 s\"\n[[link]]\nname = \"l0\"\n{RED}\
@@ -140,7 +140,7 @@ fn the_base_moves_to_the_larger_path() {
 
 #[test]
 fn by_trial_the_base_finds_the_contested_path_when_the_other_is_empty() {
-    // Figure 4-11: two TCPs on one path, none on the other, where the base begins.
+    // Figure 4-11: two TCPs on the path on which the base begins, none on the other.
     let rate =
         |controller: &str, paths: &[usize]| rates(&outcome(controller, paths, &[2, 0], 300)).0;
     let (right, wrong) = (rate("multi-priority", &[0, 1]), rate("multi-priority", &[1, 0]));
@@ -204,7 +204,7 @@ fn every_scheme_goes_on_when_its_first_path_is_cut() {
         );
         let (ours, _) = rates(&run(&plan(&text, &[]), 1));
         // Weighted Vegas backs off at every queue that has doubled, and RED keeps one; best-path
-        // still counts what the path that was cut has carried.
+        // still counts the rate of the path that was cut.
         let least = if ["wvegas", "best-path"].contains(&controller) { 0.5 } else { 0.7 };
         if ours < least * 5e6 {
             slow.push((controller, ours));
@@ -289,8 +289,7 @@ fn bilevel_tfrc_has_a_third_of_two_contested_paths_and_most_of_empty_ones() {
 
 #[test]
 fn two_hundred_thousand_packets_leave_the_loss_estimate_of_tfrc_right() {
-    // Random loss alone: what TFRC sends is what its response function says of the loss that there
-    // is.
+    // Random loss alone: TFRC's rate is that of its response function at this loss.
     let text = "name = \"long\"\nduration = \"1600 s\"\nwarmup = \"1500 s\"\n[[link]]\nname = \"l\"\n\
                 rate = \"100 Mb/s\"\ndelay = \"25 ms\"\nloss = { probability = 0.01 }\n\
                 [[flow]]\nname = \"m\"\ncontroller = \"tfrc\"\npath = [{ links = [\"l\"] }]\n";

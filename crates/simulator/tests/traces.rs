@@ -17,14 +17,15 @@ fn over(trace: &str, link: &str, flow: &str) -> String {
 fn what_a_link_carries_is_the_integral_of_its_trace() {
     let rows = "rows = \"t_s,rate_bps\\n0,8e6\\n1,2e6\\n2.5,0\\n4,20e6\\n\"";
     let link = "rate = '1 Mb/s'\nqueue = { droptail = { packets = '20 packets' } }";
-    let flow = "protocol = 'udp'\napp_rate = '50 Mb/s'"; // more than the link ever carries
+    let flow = "protocol = 'udp'\napp_rate = '50 Mb/s'"; // more than the link's highest rate
     let once = 8.0 + 1.5 * 2.0 + 6.0 * 20.0;
     let again = 2.0 * (8.0 + 1.5 * 2.0 + 1.0 * 20.0);
     for (repeat, expected) in [("", once), ("repeat = '5 s'", again)] {
         let text = over(&format!("{rows}\n{repeat}"), link, flow);
         let outcome = run(&plan(&text, &[]), 1);
         let carried = outcome.links[0].throughput_bps * 10.0 / 1e6;
-        // What left the link in the last 10 ms has not arrived, and one frame is being sent.
+        // Packets that left the link in the last 10 ms have not arrived, and one frame is being
+        // sent.
         let slack = 0.010 * 20.0 + 2.0 * 8.0 * PACKET / 1e6;
         assert!((carried - expected).abs() < slack, "{repeat}: {carried} Mbit, not {expected}");
         let used = outcome.links[0].utilisation;
@@ -43,7 +44,7 @@ fn a_packet_takes_the_delay_that_the_trace_has_when_it_is_sent() {
         let row = series.t_s.iter().position(|t| *t >= seconds).unwrap();
         series.paths.srtt_s[row]
     };
-    // The way back has the link's first delay all the time.
+    // The way back keeps the link's first delay.
     assert!((at(4.9) - 0.020).abs() < 0.001 && (at(9.9) - 0.060).abs() < 0.001);
 }
 
@@ -58,8 +59,8 @@ fn a_trace_and_its_changes_written_out_are_the_same_run() {
     assert_eq!(digest(&traced), digest(&written));
 }
 
-/// A UDP flow over a link with opportunities at `times`, which offers packets of `bytes` faster
-/// than they go.
+/// A UDP flow over a link with opportunities at `times`; it offers packets of `bytes` faster than
+/// the link sends them.
 fn backlogged(times: &str, bytes: u32, queue: &str) -> String {
     format!(
         "name = 'x'\nduration = '10 s'\n[transport]\npacket = '{bytes} B'\npayload = '{} B'\n[[link]]\n\
@@ -69,7 +70,7 @@ fn backlogged(times: &str, bytes: u32, queue: &str) -> String {
     )
 }
 
-/// A little of everything: bursts, a pause of 700 ms, a last number that is there twice.
+/// A variety: bursts, a pause of 700 ms, a last number that occurs twice.
 const CELL: &str = "0 0 3 3 3 4 9 17 17 18 40 740 741 741 742 900 900";
 const QUEUES: [&str; 2] = ["{ droptail = { packets = '40 packets' } }", "{ codel = {} }"];
 
@@ -77,8 +78,8 @@ const QUEUES: [&str; 2] = ["{ droptail = { packets = '40 packets' } }", "{ codel
 fn what_always_waits_gets_every_opportunity_at_its_very_millisecond() {
     let times: Vec<u64> = CELL.split(' ').map(|ms| ms.parse().unwrap()).collect();
     let all = (0..12).flat_map(|turn| times.iter().map(move |ms| turn * 900 + ms));
-    // What comes at 0 is too late for 0; and what leaves later than 10 ms before the end does not
-    // arrive.
+    // A packet that arrives at 0 is too late for 0; a packet that leaves later than 10 ms before
+    // the end does not arrive.
     let expected: Vec<u64> = all.filter(|ms| *ms > 0 && *ms <= 9_990).collect();
     for queue in QUEUES {
         let plan = plan(&backlogged(CELL, 1500, queue), &["sample=1 ms"]);

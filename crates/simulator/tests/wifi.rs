@@ -1,13 +1,13 @@
-//! Connections over a medium: what the chapter on coupled control over Wi-Fi says of the sending
-//! host and of the shares that stations have. Its figures with intervals are reproduced elsewhere.
+//! Connections over a medium: claims of the chapter on coupled control over Wi-Fi about the sending
+//! host and about stations' shares. Its figures with intervals are reproduced elsewhere.
 
 mod common;
 
 use common::{plan, run};
 use simulator::Outcome;
 
-/// Two networks of 802.11a with a wired server behind each; on each a client of its own, and a
-/// client on both. `way` says which of two links data takes.
+/// Two networks of 802.11a, each with a wired server; each has its own client, and one client is on
+/// both. `way` says which of two links data takes.
 fn networks(up: bool) -> String {
     let mut text = String::from("name = \"t\"\nduration = \"60 s\"\nwarmup = \"15 s\"\n");
     for n in [1, 2] {
@@ -37,7 +37,7 @@ fn networks(up: bool) -> String {
     text
 }
 
-/// What the client on both networks has of all.
+/// The share of the client on both networks in the total.
 fn share(outcome: &Outcome) -> f64 {
     let rates: Vec<f64> = outcome.flows.iter().map(|flow| flow.throughput_bps).collect();
     rates[0] / rates.iter().sum::<f64>()
@@ -48,7 +48,7 @@ fn up_the_medium_decides_and_coupling_makes_no_difference() {
     for controller in ["lia", "reno"] {
         let outcome = run(&plan(&networks(true), &[&format!("flow.m.controller={controller}")]), 1);
         assert!((0.45..0.55).contains(&share(&outcome)), "{controller}: {}", share(&outcome));
-        // Stations of the first medium: the client on both, the access point, the other one.
+        // Stations of the first medium: the client on both, the access point, the other client.
         let host = outcome.stations[0];
         assert_eq!((host.dropped_packets, host.empty), (0, 0.0));
         assert!(host.failed_packets < host.attempts / 10_000);

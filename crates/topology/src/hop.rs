@@ -39,7 +39,7 @@ impl Hop {
         Hop(number)
     }
 
-    /// Link `number`, which leads to private lines alone.
+    /// Link `number`, which leads only to private lines.
     pub fn feeder(number: u32) -> Self {
         debug_assert!(number <= NUMBER, "too many links");
         Hop(FEEDER << SHIFT | number)

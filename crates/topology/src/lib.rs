@@ -1,6 +1,5 @@
-//! Shared by the worlds that carry packets: the links of a plan, the routes through them, their
-//! random streams, and measurements on them. Simulator and emulator build, randomise and report
-//! links in the same way.
+//! Parts shared by the simulator and the emulator: the links of a plan, the routes through them,
+//! their random streams, and measurements. Both build, randomise and report links in the same way.
 
 mod builder;
 mod histogram;

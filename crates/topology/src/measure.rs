@@ -229,7 +229,7 @@ impl LinkMeter {
             sum.carried_bytes += counters.carried_bytes;
         }
         // A link over a shared medium is counted at its medium links, one for each user, and not at
-        // the link behind the medium.
+        // the link after the medium.
         media.links().for_each(|link| sums[link.planned] = Counters::default());
         for LinkState { planned, counters, .. } in media.links() {
             let sum = &mut sums[*planned];

@@ -103,7 +103,7 @@ impl RoutingMeter {
             series.x_m.push(position.x);
             series.y_m.push(position.y);
         }
-        // Several links may lead from a station to another one.
+        // Several links may lead from one station to another.
         let mut all: BTreeMap<_, HopCounters> = BTreeMap::new();
         for (medium, from, to, sent) in media.hops() {
             let sum = all.entry((medium, from, to)).or_default();

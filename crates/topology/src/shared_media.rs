@@ -140,13 +140,13 @@ impl<P: Packet> SharedMedia<P> {
         self.links[link as usize].medium
     }
 
-    /// When `medium` is to be woken next.
+    /// When `medium` must be woken next.
     pub fn next_wake(&self, medium: u32) -> Time {
         let MediumEntry { medium, moves_at, .. } = &self.media[medium as usize];
         medium.next_wake().min(*moves_at)
     }
 
-    /// A packet comes to a medium link. Returns whether its first station takes it.
+    /// A packet arrives at a medium link. Returns whether its first station accepts it.
     pub fn offer(&mut self, now: Time, link: u32, packet: P) -> bool {
         let MediumLink { medium, own, .. } = self.links[link as usize];
         let MediumEntry { medium, stream, .. } = &mut self.media[medium as usize];
@@ -217,8 +217,8 @@ impl<P: Packet> SharedMedia<P> {
         })
     }
 
-    /// Traffic from each station to each other one since the start, by medium; a broadcast has no
-    /// receiver.
+    /// Traffic from each station to each other station since the start, by medium; a broadcast has
+    /// no receiver.
     pub(crate) fn hops(&self) -> impl Iterator<Item = (u32, Node, Option<Node>, HopCounters)> {
         self.media.iter().zip(0..).flat_map(|(entry, medium)| {
             let hops = match entry.medium.multi_hop() {
@@ -239,7 +239,7 @@ impl<P: Packet> SharedMedia<P> {
         hops.collect()
     }
 
-    /// For each station of each medium how often it changed or lost its access point.
+    /// For each station of each medium, how often it changed or lost its access point.
     pub(crate) fn handovers(&self) -> impl Iterator<Item = u64> {
         self.media.iter().flat_map(|MediumEntry { medium, stations, .. }| {
             let routing = medium.multi_hop();

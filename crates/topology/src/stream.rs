@@ -1,4 +1,5 @@
-//! Named random streams, one for each component, so that adding a component changes no other one.
+//! Named random streams, one for each component, so that adding a component changes no other
+//! stream.
 
 use network::Rng;
 use rand_core::Rng as _;

@@ -1,11 +1,11 @@
-//! The contract of endpoints, which have no I/O, no clock and no randomness: their driver says what
-//! happened and when, and carries the segments that they send.
+//! The contract of endpoints, which have no I/O, no clock and no randomness: their driver passes in
+//! events with their times, and carries the segments that they send.
 //!
 //! * After any call that gives a sender an event, call [`SendingEndpoint::poll_transmit`] until it
 //!   returns `None`, and then [`SendingEndpoint::next_deadline`], which may have changed.
 //! * A receiver answers [`ReceivingEndpoint::on_data`] at once, or later: then it has a deadline.
-//!   When that has come, call [`ReceivingEndpoint::on_deadline`] until it returns `None`, and then
-//!   ask for the next deadline.
+//!   At the deadline, call [`ReceivingEndpoint::on_deadline`] until it returns `None`, and then ask
+//!   for the next deadline.
 //! * A call before the deadline does no harm.
 
 use control::{See, Verdicts};
@@ -23,23 +23,22 @@ pub struct Transmit<S> {
 
 /// The end of a connection that sends data.
 pub trait SendingEndpoint {
-    /// What it sends.
+    /// Segments that it sends.
     type Sent: Into<Segment>;
-    /// What the other end answers.
+    /// Answers of the other end.
     type Answer: TryFrom<Segment>;
 
     /// An answer arrived on `path`.
     fn on_answer(&mut self, now: Time, path: usize, answer: &Self::Answer);
 
-    /// The time of [`SendingEndpoint::next_deadline`] has come.
+    /// The deadline of [`SendingEndpoint::next_deadline`] has come.
     fn on_deadline(&mut self, now: Time);
 
-    /// `bytes` of payload of `path` have left the host. If nothing limits what the host holds,
-    /// nobody needs to say so.
+    /// `bytes` of payload of `path` have left the host. Optional if the host's queue has no limit.
     fn on_sent(&mut self, path: usize, bytes: u32);
 
-    /// `path` joins the connection, again or late. Returns the first number that it will use, which
-    /// the receiver must be told: see [`ReceivingEndpoint::join`].
+    /// `path` joins the connection, again or late. Returns the first number that it will use; the
+    /// driver passes it to [`ReceivingEndpoint::join`].
     fn join(&mut self, path: usize) -> u64;
 
     /// `path` leaves the connection.
@@ -49,7 +48,7 @@ pub trait SendingEndpoint {
     fn poll_transmit(&mut self, now: Time) -> Option<Transmit<Self::Sent>>;
 
     /// When to call [`SendingEndpoint::on_deadline`], or to poll again because the application
-    /// writes or pacing lets go.
+    /// writes or pacing permits the next segment.
     fn next_deadline(&self) -> Time;
 
     /// When the connection starts.
@@ -64,16 +63,17 @@ pub trait SendingEndpoint {
     /// The state of `path`.
     fn report(&self, path: usize) -> PathReport;
 
-    /// Tells `see` what is inside the congestion control of `path`: see
+    /// Passes the quantities of the congestion control of `path` to `see`: see
     /// [`control::CongestionController::observe`].
     fn observe(&self, _path: usize, _see: See<'_>) {}
 }
 
-/// The end of a connection that receives data. The application reads what is in order at once.
+/// The end of a connection that receives data. The application reads data at once when it is in
+/// order.
 pub trait ReceivingEndpoint {
-    /// What it receives.
+    /// Segments that it receives.
     type Data: TryFrom<Segment>;
-    /// What it answers.
+    /// Answers that it sends.
     type Answer: Into<Segment>;
 
     /// A segment arrived on `path`. Returns the answer to send now, if there is one.
@@ -82,21 +82,21 @@ pub trait ReceivingEndpoint {
     /// An answer that is due at `now`; call until `None`.
     fn on_deadline(&mut self, now: Time) -> Option<Transmit<Self::Answer>>;
 
-    /// `path` joins the connection and will number what it sends from `first` on: bytes, or in TFRC
-    /// packets, or coded segments.
+    /// `path` joins the connection and will number its data from `first` on: in bytes, or in TFRC
+    /// packets, or in coded segments.
     fn join(&mut self, path: usize, first: u64);
 
     /// When to call [`ReceivingEndpoint::on_deadline`].
     fn next_deadline(&self) -> Time;
 
-    /// Bytes delivered in order to the application; of UDP, in any order.
+    /// Bytes delivered to the application, in order; for UDP in any order.
     fn delivered(&self) -> u64;
 
-    /// Bytes that wait in the buffer for others that come before them.
+    /// Bytes that wait in the buffer for earlier bytes.
     fn held(&self) -> u64;
 
-    /// Payload bytes that `path` took in, each once: in its order or, coded, decoded; in TFRC and
-    /// UDP all that arrived.
+    /// Payload bytes that `path` received, each counted once: in its order or, on a coded path,
+    /// decoded; for TFRC and UDP all that arrived.
     fn taken(&self, path: usize) -> u64;
 }
 
@@ -115,7 +115,7 @@ pub struct PathReport {
     pub rto: Span,
     /// Bytes thought to be in the network.
     pub pipe: u64,
-    /// Whether the path belongs to the connection now; if not, the window says nothing.
+    /// Whether the path belongs to the connection now; if not, the window has no meaning.
     pub member: bool,
     /// Whether it repairs losses: in fast recovery, or after a timeout.
     pub recovering: bool,
@@ -127,12 +127,12 @@ pub struct PathReport {
     pub recoveries: u64,
     /// Reductions for echoed marks (ECN).
     pub marks: u64,
-    /// Reductions that were found to be spurious and taken back.
+    /// Reductions found to be spurious and undone.
     pub undone: u64,
     /// Tail-loss probes sent.
     pub probes: u64,
-    /// Datagrams that came back.
+    /// Datagrams echoed.
     pub echoed: u64,
-    /// What control has found about losses, if it asks.
+    /// Losses classified by control, if it classifies them.
     pub verdicts: Verdicts,
 }

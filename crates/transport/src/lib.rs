@@ -1,11 +1,11 @@
 //! Endpoints without I/O, clock or randomness, one module for each protocol:
 //!
 //! * [`tcp`] is TCP, and MPTCP over several paths;
-//! * [`coded`] is the same with paths on which segments leave as combinations (network coding);
+//! * [`coded`] is TCP with network coding: on coded paths segments leave as combinations;
 //! * [`tfrc`] sends packets at a rate that the receiver's reports allow;
 //! * [`udp`] sends datagrams.
 //!
-//! Each has a `Sender` and a `Receiver`, which keep one contract: [`SendingEndpoint`] and
+//! Each has a `Sender` and a `Receiver` under one contract: [`SendingEndpoint`] and
 //! [`ReceivingEndpoint`].
 
 pub mod coded;

@@ -1,8 +1,8 @@
-//! Transport options: what a user may set, each declared once.
+//! Transport options: settings of users, each declared once.
 //!
-//! From the declaration come [`OptionTable`], as options stand in a file; [`Options`], with every
-//! default filled in; their documentation; and the check of each range. An option acts where
-//! [`Options`] is read.
+//! The declaration generates [`OptionTable`], the options of a file; [`Options`], with every
+//! default filled in; their documentation; and the check of each range. An option takes effect
+//! where [`Options`] is read.
 
 use crate::scheduler::Scheduler;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -180,12 +180,12 @@ const SMALL_QUEUE_TIME: ValidRange<Span> =
 
 impl Options {
     /// Payload bytes of a full segment.
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     pub fn segment(&self) -> u32 {
         self.payload.0 as u32
     }
 
-    /// Checks every range, and what must go together.
+    /// Checks every range, and combinations of options.
     ///
     /// # Errors
     /// The option that is wrong.
@@ -207,7 +207,7 @@ impl Options {
         if self.receive_buffer < self.payload {
             return wrong("receive_buffer", &self.receive_buffer, RECEIVE_BUFFER.right);
         }
-        // Slow start begins with the initial window and knows no floor.
+        // Slow start begins with the initial window and has no floor.
         let slow_start = self.initial_ssthresh.is_none_or(|end| end > self.initial_window);
         if self.min_window > self.initial_window && slow_start {
             let right = "it is at most `initial_window`: raise that too, or leave slow start out \

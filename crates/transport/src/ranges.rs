@@ -2,7 +2,7 @@
 
 use wire::Range;
 
-/// Sorted ranges; empty, and without memory, while everything arrives in order.
+/// Sorted ranges; empty, and without memory, while all data arrives in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct RangeSet {
     ranges: Vec<Range>,
@@ -33,7 +33,7 @@ impl RangeSet {
         if range.is_empty() {
             return 0;
         }
-        // The ranges that touch it are first..last; they become one with it.
+        // The ranges that touch it are first..last; they merge with it.
         let first = self.ranges.partition_point(|r| r.end < range.start);
         let last = self.ranges.partition_point(|r| r.start <= range.end);
         let before: u64 = self.ranges[first..last].iter().map(|r| r.len()).sum();
@@ -48,7 +48,7 @@ impl RangeSet {
         added
     }
 
-    /// Forgets everything below `edge` and returns how many bytes that was.
+    /// Forgets everything below `edge` and returns the number of bytes forgotten.
     pub(crate) fn remove_below(&mut self, edge: u64) -> u64 {
         let mut removed = 0;
         let whole = self.ranges.partition_point(|r| r.end <= edge);
@@ -61,7 +61,7 @@ impl RangeSet {
         removed
     }
 
-    /// Takes a range out.
+    /// Removes a range.
     pub(crate) fn remove(&mut self, range: Range) {
         let first = self.ranges.partition_point(|r| r.end <= range.start);
         let last = self.ranges.partition_point(|r| r.start < range.end);
@@ -82,7 +82,7 @@ impl RangeSet {
         self.ranges.iter().take_while(|r| r.start < edge).map(|r| r.end.min(edge) - r.start).sum()
     }
 
-    /// The range that holds the byte `at`.
+    /// The range that contains the byte `at`.
     pub(crate) fn containing(&self, at: u64) -> Option<Range> {
         let index = self.ranges.partition_point(|r| r.end <= at);
         self.ranges.get(index).copied().filter(|r| r.start <= at)
@@ -101,14 +101,14 @@ impl RangeSet {
         (start < end).then_some(Range { start, end })
     }
 
-    /// What is not in the set from `from` on, below its last byte.
+    /// The gaps of the set from `from` on, below its last byte.
     pub(crate) fn gaps(&self, from: u64) -> impl Iterator<Item = Range> + '_ {
         let ends = std::iter::once(from).chain(self.ranges.iter().map(|range| range.end));
         let gaps = ends.zip(&self.ranges).map(|(start, next)| Range { start, end: next.start });
         gaps.filter(|gap| !gap.is_empty())
     }
 
-    /// If the set begins at `edge`, takes that first range out and returns its end.
+    /// If the set begins at `edge`, removes that first range and returns its end.
     pub(crate) fn take_front_at(&mut self, edge: u64) -> u64 {
         match self.ranges.first() {
             Some(first) if first.start <= edge => {

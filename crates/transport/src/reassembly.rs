@@ -1,15 +1,15 @@
-//! The connection's data put in order, whichever paths it came over.
+//! Reassembly of the connection's data from all paths, in order.
 
 use crate::ranges::RangeSet;
 use wire::Range;
 
-/// What has arrived of a connection's data, and the buffer for it.
+/// Received data of a connection, and the buffer for it.
 #[derive(Debug)]
 pub(crate) struct Reassembly {
     /// Next byte expected.
     pub(crate) next: u64,
     out_of_order: RangeSet,
-    /// The buffer that is announced now, in bytes.
+    /// The buffer announced now, in bytes.
     pub(crate) buffer: u64,
 }
 
@@ -18,11 +18,11 @@ impl Reassembly {
         Reassembly { next: 0, out_of_order: RangeSet::default(), buffer }
     }
 
-    /// Takes in the bytes of `range`; what lies beyond the buffer is dropped.
-    #[inline(always)] // on the way of every segment
+    /// Adds the bytes of `range`; bytes beyond the buffer are dropped.
+    #[inline(always)] // runs for every segment
     pub(crate) fn insert(&mut self, range: Range) {
         if range.end <= self.next.max(range.start) {
-            return; // nothing new, or nothing at all
+            return; // nothing new, or an empty range
         }
         if range.start <= self.next {
             self.next = self.out_of_order.take_front_at(range.end);
@@ -36,12 +36,12 @@ impl Reassembly {
         self.next + self.buffer
     }
 
-    /// Bytes that wait for others before them.
+    /// Bytes that wait for earlier bytes.
     pub(crate) fn held(&self) -> u64 {
         self.out_of_order.bytes()
     }
 
-    /// What is missing below bytes that have arrived, lowest first.
+    /// Missing ranges below bytes that have arrived, lowest first.
     pub(crate) fn missing(&self) -> impl Iterator<Item = Range> + '_ {
         self.out_of_order.gaps(self.next)
     }

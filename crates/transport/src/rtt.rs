@@ -18,7 +18,7 @@ pub(crate) struct Rtt {
 }
 
 impl Rtt {
-    #[inline(always)] // on the way of every ACK
+    #[inline(always)] // runs for every ACK
     pub(crate) fn sample(&mut self, rtt: Span) {
         let r = rtt.0.max(1); // a sample below the clock's resolution counts as one tick
         self.latest = Span(r);
@@ -52,7 +52,7 @@ impl Rtt {
             RtoFloor::Total => (self.srtt() + variance).max(options.rto_min),
         };
         let doubled = match backoff {
-            0 => once, // mostly
+            0 => once, // the usual case
             _ => Span(once.0.saturating_mul(1 << backoff.min(20))),
         };
         doubled.min(options.rto_max)

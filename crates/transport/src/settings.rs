@@ -1,20 +1,20 @@
-//! What a sender and its paths are told.
+//! Settings of senders and their paths.
 
 use crate::options::Options;
 use crate::source::Source;
 use control::Needs;
 
-/// What all connections of a class have in common.
+/// Settings shared by all connections of a class.
 #[derive(Clone, Debug)]
 pub struct SenderSettings {
-    /// What a user may set.
+    /// Options of the user.
     pub options: Options,
     /// Delivery rates are measured, and sending is paced if control says so.
     pub rate: bool,
-    /// Proportional rate reduction in recovery; without it the window alone decides, as BBR wants
-    /// it.
+    /// Proportional rate reduction in recovery; without it the window alone limits sending, as BBR
+    /// needs it.
     pub prr: bool,
-    /// Where the data comes from.
+    /// The source of the data.
     pub source: Source,
 }
 
@@ -25,7 +25,7 @@ impl SenderSettings {
     }
 
     /// Payload bytes of a full segment.
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     pub(crate) fn segment(&self) -> u32 {
         self.options.segment()
     }

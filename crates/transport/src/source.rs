@@ -1,15 +1,15 @@
-//! Where a sender's data comes from.
+//! Sources of a sender's data.
 
 use std::sync::Arc;
 use units::{Bytes, NANOS, Rate, Span, Time};
 use wire::Range;
 
-/// What the application has to send.
+/// The data of the application.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
-    /// Always more.
+    /// Unlimited data.
     Bulk,
-    /// So many bytes, then nothing.
+    /// This many bytes, then nothing.
     Transfer(Bytes),
     /// Writes of one segment at a constant rate of payload.
     Paced(Rate),
@@ -25,7 +25,7 @@ pub struct WritePeriods {
 }
 
 impl WritePeriods {
-    /// Writing and pausing in turn, for so long each.
+    /// Writing and pausing in turn, with these lengths.
     pub fn new(lengths: impl IntoIterator<Item = (Span, Span)>) -> Self {
         let (mut at, mut written) = (Span::ZERO, Span::ZERO);
         let periods = lengths.into_iter().map(|(on, off)| {
@@ -45,7 +45,7 @@ impl WritePeriods {
         })
     }
 
-    /// When more than `active` will have been spent writing; `None`: never.
+    /// When more than `active` will have been spent writing; `None` if never.
     fn reaches(&self, active: Span) -> Option<Span> {
         let index = self
             .periods
@@ -55,8 +55,8 @@ impl WritePeriods {
     }
 }
 
-/// Whole segments of `segment` bytes that `rate` earns in `active`, and the first one, which comes
-/// at once.
+/// Whole segments of `segment` bytes that `rate` earns in `active`, including the first segment,
+/// which is written at once.
 fn earned(active: Span, Rate(bps): Rate, segment: u32) -> u64 {
     let bits = u128::from(active.0) * u128::from(bps) / u128::from(NANOS);
     (bits / (8 * u128::from(segment)) + 1) as u64 * u64::from(segment)
@@ -70,7 +70,7 @@ fn earns(bytes: u64, Rate(bps): Rate) -> Span {
 impl Source {
     /// Payload bytes written in the first `since_start` of the connection, in whole segments of
     /// `segment` bytes for a paced source.
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     pub(crate) fn written(&self, since_start: Span, segment: u32) -> u64 {
         match self {
             Source::Bulk => u64::MAX,
@@ -88,13 +88,13 @@ impl Source {
         }
     }
 
-    /// Whether it is a transfer that has no byte from `una` on.
-    #[inline(always)] // on the way of every ACK
+    /// Whether it is a transfer that ends at or before `una`.
+    #[inline(always)] // runs for every ACK
     pub(crate) fn ends_by(&self, una: u64) -> bool {
         matches!(self, Source::Transfer(total) if una >= total.0)
     }
 
-    /// When more than `bytes` will have been written, if the source is waiting for time to pass.
+    /// When more than `bytes` will have been written, if that depends on time alone.
     pub(crate) fn next_write(&self, start: Time, bytes: u64) -> Option<Time> {
         match self {
             Source::Bulk | Source::Transfer(_) => None,
@@ -106,7 +106,7 @@ impl Source {
     }
 }
 
-/// What an application writes and its connection has not sent yet.
+/// Data written by an application and not yet sent by its connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unsent {
     /// When the connection starts.
@@ -117,7 +117,7 @@ pub(crate) struct Unsent {
     pub(crate) edge: u64,
 }
 
-/// What there is nothing to send for.
+/// The reason why there is nothing to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
     /// The application has written nothing more.
@@ -131,8 +131,9 @@ impl Unsent {
         Unsent { start, nxt: 0, edge }
     }
 
-    /// The next `segment` bytes at most that the application wrote and the receive window admits.
-    #[inline(always)] // on the way of every segment
+    /// The next data, at most `segment` bytes, that the application wrote and the receive window
+    /// admits.
+    #[inline(always)] // runs for every segment
     pub(crate) fn next(&self, now: Time, source: &Source, segment: u32) -> Result<Range, Wait> {
         let start = self.nxt;
         let written = self.written(now, source, segment);
@@ -145,20 +146,20 @@ impl Unsent {
     }
 
     /// Bytes that the application has written.
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     pub(crate) fn written(&self, now: Time, source: &Source, segment: u32) -> u64 {
         source.written(now.since(self.start), segment)
     }
 
-    /// When the application writes more, if it waits for time to pass; never otherwise.
-    #[inline(always)] // on the way of every segment
+    /// When the application writes more, if that depends on time alone; never otherwise.
+    #[inline(always)] // runs for every segment
     pub(crate) fn next_write(&self, source: &Source) -> Time {
         source.next_write(self.start, self.nxt).unwrap_or(Time::NEVER)
     }
 }
 
-/// Of the data from `start` on `most` bytes or less: what is `written`, and below the `edge` of the
-/// receive window in whole segments.
+/// At most `most` bytes of the data from `start` on: all that is `written`, and whole segments
+/// below the `edge` of the receive window.
 pub(crate) fn next(start: u64, most: u64, segment: u64, written: u64, edge: u64) -> Option<Range> {
     let end = start.saturating_add(most).min(written);
     let admitted = start + edge.saturating_sub(start) / segment * segment;

@@ -1,6 +1,6 @@
-//! UDP: datagrams are sent as the application writes them, without window, acknowledgement or
-//! retransmission. A receiver that echoes sends each back (RFC 862), which tells its sender the
-//! round trip.
+//! UDP: datagrams are sent when the application writes them, without window, acknowledgement or
+//! retransmission. An echoing receiver returns each datagram (RFC 862), from which its sender
+//! measures the round trip.
 
 use crate::endpoint::{PathReport, ReceivingEndpoint, SendingEndpoint, Transmit};
 use crate::options::Options;
@@ -12,14 +12,14 @@ use std::sync::Arc;
 use units::Time;
 use wire::{Datagram, Echo};
 
-/// What all senders of a class have in common.
+/// Settings shared by all senders of a class.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What a user may set: the size of a datagram, and the timeout in reports.
+    /// Options of the user: the size of a datagram, and the timeout in reports.
     pub options: Options,
-    /// Where the data comes from.
+    /// The source of the data.
     pub source: Source,
-    /// For the window in reports; nothing is held back by it.
+    /// The window in reports; it does not limit sending.
     pub window: Window,
 }
 
@@ -28,12 +28,12 @@ pub struct Settings {
 pub struct Sender {
     settings: Arc<Settings>,
     unsent: Unsent,
-    /// The application has written nothing more.
+    /// All data that the application has written was sent.
     starved: bool,
     /// Whether the path belongs to the connection now.
     member: bool,
     rtt: Rtt,
-    /// Datagrams that came back.
+    /// Datagrams echoed.
     echoed: u64,
 }
 
@@ -61,7 +61,7 @@ impl SendingEndpoint for Sender {
 
     fn join(&mut self, _path: usize) -> u64 {
         self.member = true;
-        0 // datagrams have no numbers of their path
+        0 // UDP does not number the datagrams of a path
     }
 
     fn leave(&mut self, _path: usize) {
@@ -115,18 +115,18 @@ impl SendingEndpoint for Sender {
 /// The receiving end.
 #[derive(Debug)]
 pub struct Receiver {
-    /// Whether datagrams are sent back.
+    /// Whether datagrams are echoed.
     echoes: bool,
-    /// Payload bytes that arrived.
+    /// Payload bytes received.
     arrived: u64,
-    /// What goes back at once.
+    /// Echoes to send at once.
     waiting: VecDeque<Echo>,
-    /// Since when it may; never while nothing does.
+    /// Since when they are due; never without one.
     due: Time,
 }
 
 impl Receiver {
-    /// A receiver that sends back what arrives if `echoes`.
+    /// A receiver; it echoes if `echoes`.
     pub fn new(echoes: bool) -> Self {
         Receiver { echoes, arrived: 0, waiting: VecDeque::new(), due: Time::NEVER }
     }
@@ -136,7 +136,7 @@ impl ReceivingEndpoint for Receiver {
     type Data = Datagram;
     type Answer = Echo;
 
-    /// An echo goes by the deadline, which is now.
+    /// The echo is sent by the deadline, which is now.
     fn on_data(&mut self, now: Time, _path: usize, data: &Datagram) -> Option<Echo> {
         self.arrived += u64::from(data.len);
         if self.echoes {

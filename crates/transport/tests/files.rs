@@ -1,7 +1,6 @@
-//! A file goes over two paths of which one is cut, with random loss and reordering on both:
-//! whatever the controller, the receiver's application reads the bytes of the file, all of them, in
-//! order. So it does if a path is coded: beside what the endpoints combine, the bytes themselves
-//! are combined and decoded.
+//! Transfers of a file over two paths with random loss and reordering; one path is cut. With every
+//! controller the receiver's application must read all bytes of the file in order. On a coded path,
+//! the bytes themselves are combined and decoded beside the endpoints' combinations.
 
 use coding::{Combination, Decoder};
 use control::{AnyController, ControllerKind, ControllerSpec, Settings};
@@ -17,10 +16,10 @@ use units::{Bytes, Span, Time};
 use wire::{Range, Segment};
 
 const SEGMENT: u32 = 1000;
-/// Time after which a transfer that goes on is thought to be stuck.
+/// Time after which an unfinished transfer counts as stuck.
 const ENOUGH: Span = Span::millis(4_000_000);
 
-/// Every controller that there is, with each of its options, but for the kernel's.
+/// Every controller with each of its options, without the kernel's.
 fn controllers() -> Vec<String> {
     let all = ControllerSpec::all().into_iter();
     all.filter(|spec| !matches!(spec.kind(), ControllerKind::Kernel(_)))
@@ -28,39 +27,39 @@ fn controllers() -> Vec<String> {
         .collect()
 }
 
-/// What the network does.
+/// The faults of the network.
 #[derive(Clone, Debug)]
 struct Network {
     /// Probability that a packet is lost, either way.
     loss: f64,
-    /// Most by which a packet is late, in ms.
+    /// Largest extra delay of a packet, in ms.
     jitter: u64,
     /// When the first path is cut, in ms.
     cut: u64,
     seed: u64,
 }
 
-/// What is under way.
+/// Packets in flight.
 #[derive(Clone, Debug)]
 enum Moving {
-    /// With the bytes that a combination carries.
+    /// With the bytes of a combination.
     Data(usize, Segment, Vec<u8>),
     Answer(usize, Segment),
 }
 
-/// The data that a combination is made of.
+/// The data in a combination.
 type Combined<S> = fn(&S, usize, &wire::Combination) -> Vec<Range>;
 
-/// Both endpoints, and between them a network that carries bytes.
+/// Both endpoints, and a network between them that carries bytes.
 struct Pair<S, R> {
     sender: S,
     receiver: R,
     combined: Combined<S>,
     network: Network,
     moving: BTreeMap<(Time, u64), Moving>,
-    /// What the application reads from; bytes that have not come are zero.
+    /// The buffer that the application reads; missing bytes are zero.
     buffer: Vec<u8>,
-    /// Of combinations on each path.
+    /// Decoders of the combinations on each path.
     decoders: [Decoder<Vec<u8>>; 2],
     now: Time,
     count: u64,
@@ -149,7 +148,7 @@ impl<S: SendingEndpoint, R: ReceivingEndpoint> Pair<S, R> {
         }
     }
 
-    /// Puts what arrived, or is decoded by it, where the application reads.
+    /// Copies data that arrived, or was decoded, to the application's buffer.
     fn copy(&mut self, path: usize, segment: &Segment, bytes: Vec<u8>, file: &[u8]) {
         let buffer = &mut self.buffer;
         let (dsn, len) = match segment {
@@ -172,7 +171,7 @@ impl<S: SendingEndpoint, R: ReceivingEndpoint> Pair<S, R> {
         buffer[bytes.clone()].copy_from_slice(&file[bytes]);
     }
 
-    /// Carries the file; says what is wrong if it does not arrive.
+    /// Transfers the file; the error says what did not arrive.
     fn carry(mut self, file: &[u8]) -> Result<(), String> {
         self.send(file);
         while self.sender.completed().is_none() {
@@ -215,7 +214,7 @@ fn settings(name: &str, length: usize) -> SenderSettings {
     SenderSettings::new(options, needs, source)
 }
 
-/// What is combined of a segment: where it belongs, how long it is, and its bytes.
+/// The combined data of a segment: its position, its length, and its bytes.
 fn symbol(file: &[u8], range: Range) -> Vec<u8> {
     let mut symbol = range.start.to_be_bytes().to_vec();
     symbol.extend((range.len() as u32).to_be_bytes());
@@ -223,7 +222,7 @@ fn symbol(file: &[u8], range: Range) -> Vec<u8> {
     symbol
 }
 
-/// Whether a path is coded, and how.
+/// The coding of each path, if it is coded.
 type Coded = [Option<Coding>; 2];
 
 fn coefficients(combination: &wire::Combination) -> Combination {

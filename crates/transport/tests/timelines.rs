@@ -1,5 +1,5 @@
-//! Golden timelines: what a sender does to what happens, line by line, with the section that says
-//! so.
+//! Golden timelines: events and a sender's reactions, line by line, with the section that requires
+//! them.
 //!
 //! A file in `timelines/` is a group of cases. In a case stimulus and expectation stand on adjacent
 //! lines; times are in ms, data in segments.
@@ -30,7 +30,7 @@ use wire::{Ack, Data, Flags, Range, Sacks};
 
 const MSS: u32 = 1000;
 
-/// Settings of a case, as `key=value` words have made them.
+/// Settings of a case, from its `key=value` words.
 #[derive(Clone)]
 struct Options {
     sender: SenderSettings,
@@ -39,7 +39,7 @@ struct Options {
     paths: usize,
     backup: Option<usize>,
     rtt: u64,
-    /// A planted fault: what the peer says of the connection's data is lost.
+    /// A planted fault: the peer's acknowledgements of the connection's data are lost.
     deaf: bool,
 }
 
@@ -76,7 +76,7 @@ impl Options {
             "deaf" => self.deaf = on,
             "iw" => options.initial_window = number(),
             "write" => sender.source = Source::Transfer(Bytes(number() as u64 * u64::from(MSS))),
-            // So many segments are written at the start, and as many again after five seconds.
+            // Writes this many segments at the start, and as many again after five seconds.
             "bursts" => {
                 let on = Span((number() as u64 - 1) * 1_000); // a segment each µs, and one at once
                 let turns = WritePeriods::new([(on, Span::millis(5_000) - on), (on, on)]);
@@ -128,12 +128,12 @@ fn millis(ms: f64) -> Time {
     Time((ms * 1e6).round() as u64)
 }
 
-/// A case while it is run.
+/// A running case.
 struct Case {
     options: Options,
     sender: Option<Sender<AnyController>>,
     now: Time,
-    /// What was sent since the last stimulus.
+    /// Segments sent since the last stimulus.
     sent: Vec<Transmit<Data>>,
     problems: Vec<String>,
 }

@@ -1,8 +1,8 @@
-//! Quantities that carry their unit.
+//! Quantities with units as types.
 //!
 //! Inside the simulator time is whole nanoseconds, size is whole bytes and rate is whole bits per
-//! second; the code that divides carries the remainder (see `network::link`). On paper a quantity
-//! is text with a unit, `"10 Mb/s"`; a bare number where a unit is due is an error that says so.
+//! second; code that divides carries the remainder (see `network::link`). In files a quantity is
+//! text with a unit, `"10 Mb/s"`; a bare number in place of a quantity is an error that says so.
 
 #![cfg_attr(not(feature = "text"), no_std)]
 
@@ -41,14 +41,14 @@ pub struct Bytes(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(pub u64);
 
-/// A number of packets, as queue limits count them.
+/// A number of packets, the unit of queue limits.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Packets(pub f64);
 
 impl Time {
     /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than anything that happens: 584 years.
+    /// Later than any event: 584 years.
     pub const NEVER: Time = Time(u64::MAX);
 
     /// The time since `earlier`, zero if it is not earlier.
@@ -63,7 +63,7 @@ impl Time {
 }
 
 impl Span {
-    /// No time at all.
+    /// A span of zero.
     pub const ZERO: Span = Span(0);
 
     /// A span of whole milliseconds.

@@ -1,24 +1,24 @@
-//! Names as people write them: case, hyphens, underscores and spaces do not matter.
+//! Comparison of names: case, hyphens, underscores and spaces are ignored.
 //!
-//! This is the one place that compares a name with those that are known, and that says which of
-//! them were probably meant.
+//! This is the only place that compares a name with known names, and that finds the names that were
+//! probably meant.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Most names that are offered for one that is unknown.
+/// Most suggestions for an unknown name.
 const MOST_OFFERED: usize = 3;
 
-/// Characters from which on the beginning of a name is taken for it.
+/// Least characters of a beginning that is matched with names.
 const LEAST_BEGINNING: usize = 3;
 
-/// Whether a character between letters does not matter.
+/// Whether a character is a separator, which is ignored.
 fn separates(c: char) -> bool {
     matches!(c, '-' | '_' | ' ')
 }
 
-/// What matters of a name.
+/// The significant characters of a name.
 fn letters(name: &str) -> impl Iterator<Item = char> + Clone {
     name.chars().filter(|c| !separates(*c)).flat_map(char::to_lowercase)
 }
@@ -28,8 +28,8 @@ pub fn same(a: &str, b: &str) -> bool {
     a == b || letters(a).eq(letters(b))
 }
 
-/// The known name that `text` spells. A name that is written as it is known goes before others, and
-/// a text that could be two of them is neither.
+/// The known name that `text` spells. An exact spelling has precedence, and a text that matches two
+/// names matches neither.
 pub fn find<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let mut found = None;
     let mut several = false;
@@ -45,7 +45,7 @@ pub fn find<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<
     found.filter(|_| !several)
 }
 
-/// What follows `name` at the beginning of `text`, and at most one separator behind it.
+/// The rest of `text` after `name` and at most one separator.
 pub fn strip<'a>(name: &str, text: &'a str) -> Option<&'a str> {
     let mut rest = text;
     for letter in letters(name) {
@@ -61,7 +61,7 @@ pub fn strip<'a>(name: &str, text: &'a str) -> Option<&'a str> {
     }
 }
 
-/// The known names that `text` probably means, nearest first; none if nothing is near.
+/// The known names that `text` probably means, nearest first; empty if none is near.
 pub fn near<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let written: Vec<char> = letters(text).collect();
     let mut found: Vec<(usize, &str)> = Vec::new();
@@ -94,19 +94,19 @@ pub fn meant<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option
     }
 }
 
-/// The same behind a semicolon, to follow what is wrong; nothing if nothing is near.
+/// The same after a semicolon, to follow an error; empty if none is near.
 pub fn offer<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     meant(text, known).map_or_else(String::new, |meant| format!("; {meant}"))
 }
 
-/// Whether `name` is `text` and more words, as `cwnd_segments` is `cwnd` with its unit.
+/// Whether `name` is `text` and more words: `cwnd_segments` is `cwnd` with its unit.
 fn continues(text: &str, name: &str) -> bool {
     let rest = strip(text, name);
     letters(text).next().is_some() && rest.is_some_and(|rest| rest.starts_with(separates))
 }
 
-/// How many letters are wrong, missing, too many or exchanged with their neighbour; `None` if
-/// `written` is not near `name`: one wrong letter, and one more for every six, is.
+/// Number of letters that are wrong, missing, extra or exchanged with their neighbour. `None` if
+/// `written` is not near `name`: near is at most one such letter, plus one for every six.
 fn distance(written: &[char], name: &[char]) -> Option<usize> {
     let most = 1 + name.len() / 6;
     if written.len() >= LEAST_BEGINNING && name.starts_with(written) {

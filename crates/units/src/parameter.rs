@@ -1,21 +1,21 @@
-//! Kinds and parameters that a user names, and what is wrong with one.
+//! Names and parameters of kinds, and errors in them.
 
 use core::fmt;
 use serde::{Serialize, Serializer};
 
-/// How a kind of queue, scheduler or medium is named and described to people.
+/// Names and description of a kind of queue, scheduler or medium.
 #[derive(Clone, Copy, Debug)]
 pub struct Described {
-    /// The names it answers to, the first one preferred.
+    /// Its names, the preferred one first.
     pub names: &'static [&'static str],
     /// One sentence.
     pub summary: &'static str,
-    /// Where it is published.
+    /// The publication.
     pub source: &'static str,
 }
 
 impl Described {
-    /// Writes the parameters of this kind with its name among them, as `kind`.
+    /// Writes the parameters of this kind, with its name as `kind`.
     ///
     /// # Errors
     /// Those of the serializer.
@@ -35,7 +35,7 @@ impl Described {
 pub struct InvalidParameter {
     /// Its key, dotted below the table that is checked; empty for the table as a whole.
     pub key: String,
-    /// The value that was given.
+    /// The given value.
     pub value: String,
     /// What would be right.
     pub right: &'static str,
@@ -68,12 +68,12 @@ pub fn ensure(
     }
 }
 
-/// The values of its type that a parameter takes.
+/// The accepted values of a parameter.
 #[derive(Debug)]
 pub struct ValidRange<T> {
-    /// Whether it takes a value.
+    /// Whether it accepts a value.
     pub holds: fn(&T) -> bool,
-    /// The same in words: the help of an error, and `"range"` in the schema.
+    /// The range in words: the help of an error, and `"range"` in the schema.
     pub right: &'static str,
 }
 
@@ -82,7 +82,7 @@ pub const PROBABILITY: ValidRange<f64> =
     ValidRange { holds: |value| (0.0..=1.0).contains(value), right: "it lies from 0 to 1" };
 
 impl<T: fmt::Display> ValidRange<T> {
-    /// Refuses a value of `key` outside the range. A parameter that is left out is right.
+    /// Refuses a value of `key` outside the range. A missing parameter is accepted.
     ///
     /// # Errors
     /// The parameter, its value and what would be right.

@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 use std::borrow::Cow;
 
-/// Why a text is not the quantity that was asked for, and what would be.
+/// The error for a text that is not the expected quantity, with a right example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuantityError {
     text: String,
@@ -28,19 +28,19 @@ impl fmt::Display for QuantityError {
 
 impl std::error::Error for QuantityError {}
 
-/// A kind of quantity: what its units are worth in its base unit.
+/// A kind of quantity, with the values of its units in its base unit.
 #[derive(Debug, PartialEq, Eq)]
 struct Kind {
     noun: &'static str,
     example: &'static str,
-    /// Values are printed in the first one that gives a whole number.
+    /// Values are printed in the first unit that gives a whole number.
     units: &'static [Unit],
-    /// Units of another kind that are written for these, and what is wrong with them.
+    /// Units of another kind that are often mistaken for these, and the error text for each.
     foreign: &'static [(&'static str, &'static str)],
     zero_allowed: bool,
     /// The unit of a printed zero.
     zero: &'static str,
-    /// What a number in the base unit is called, and its type in JSON.
+    /// The name of a number in the base unit, and its type in JSON.
     number: (&'static str, &'static str),
     /// Largest value in base units.
     most: u64,
@@ -50,7 +50,8 @@ struct Kind {
 #[derive(Debug, PartialEq, Eq)]
 struct Unit {
     worth: u64,
-    /// Spellings in which case tells bits from bytes or milli from mega; the first one is printed.
+    /// Spellings whose case matters, for bits against bytes or milli against mega; the first one is
+    /// printed.
     exact: &'static [&'static str],
     /// Spellings whose case does not matter.
     words: &'static [&'static str],
@@ -65,7 +66,7 @@ impl Unit {
         Unit { worth, exact, words }
     }
 
-    /// The spelling that is printed.
+    /// The printed spelling.
     fn name(&self) -> &'static str {
         self.spellings().next().unwrap_or("")
     }
@@ -171,14 +172,14 @@ fn digits(text: &str) -> usize {
 }
 
 impl Kind {
-    /// The schema of the number that is written.
+    /// The schema of the serialised number.
     fn number(&self) -> schemars::Schema {
         let (unit, kind) = self.number;
         let description = format!("a {} in {unit}", self.noun);
         schemars::json_schema!({ "type": kind, "description": description })
     }
 
-    /// The schema of the text that is read: with the units, and the range if there is one.
+    /// The schema of the parsed text: with the units, and the range if there is one.
     fn text(&self) -> schemars::Schema {
         let Kind { noun, example, .. } = self;
         let units: Vec<_> = self.units.iter().map(Unit::name).collect();
@@ -197,7 +198,7 @@ impl Kind {
         QuantityError { text: text.into(), problem: problem.into(), kind: self }
     }
 
-    /// The number in front of the unit, and the worth of the unit.
+    /// The number before the unit, and the value of the unit.
     fn split(&'static self, text: &str) -> Result<(f64, u64), QuantityError> {
         let trimmed = text.trim();
         let mut end = digits(trimmed);
@@ -223,7 +224,7 @@ impl Kind {
         Ok((value, worth))
     }
 
-    /// What is wrong with a unit that it does not have.
+    /// The error for an unknown unit.
     fn unknown(&self, unit: &str) -> String {
         let known: Vec<_> = self.units.iter().map(Unit::name).collect();
         let known = known.join(", ");
@@ -384,7 +385,7 @@ impl From<Span> for Time {
     }
 }
 
-/// Takes the text, and says what to write when something else stands there.
+/// Parses the text; the error for another value says what to write.
 struct TextVisitor(&'static Kind);
 
 impl Visitor<'_> for TextVisitor {

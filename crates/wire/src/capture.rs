@@ -1,8 +1,8 @@
-//! Reads captures, of this laboratory or of any other place: pcapng and pcap.
+//! Reads captures of any origin: pcapng and pcap.
 //!
 //! [`read`] takes a file apart into packets (`file.rs`), packets into segments (`dissect.rs`), and
-//! counts them by subflow and connection (`subflow.rs`, `connection.rs`), so that what was captured
-//! on a real machine is judged by the measures that simulations are judged by.
+//! counts them by subflow and connection (`subflow.rs`, `connection.rs`), so that captures of real
+//! machines and simulations have the same measures.
 
 mod connection;
 mod dissect;
@@ -20,12 +20,12 @@ use std::net::IpAddr;
 use subflow::Subflows;
 use units::{Span, Time};
 
-/// What a capture says.
+/// The content of a capture.
 #[derive(Clone, Debug, Default)]
 pub struct Capture {
     /// Packets of any kind.
     pub packets: u64,
-    /// Packets that are not TCP, or whose headers are not whole.
+    /// Packets that are not TCP, or whose headers are incomplete.
     pub others: u64,
     /// TCP segments whose options are malformed.
     pub malformed: u64,
@@ -35,36 +35,36 @@ pub struct Capture {
     pub last: Time,
     /// Length of the bins over time.
     pub bin: Span,
-    /// TCP connections, each a subflow or alone.
+    /// TCP connections, each a single one or a subflow.
     pub subflows: Vec<Subflow>,
     /// Connections, of one subflow or of several.
     pub connections: Vec<Connection>,
-    /// Names that the file has for addresses.
+    /// Names of addresses in the file.
     pub names: BTreeMap<IpAddr, String>,
-    /// Where reading ended before the end of the file, and why.
+    /// The place at which reading ended before the end of the file, and why.
     pub broken: Option<Broken>,
 }
 
-/// The part of a capture that is counted, in time since its first packet.
+/// The counted part of a capture, in time since its first packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Part {
     /// Where it begins.
     pub from: Span,
-    /// Where it ends, if not with the capture.
+    /// Where it ends; `None` is the end of the capture.
     pub to: Option<Span>,
 }
 
-/// Most bins that bytes over time are counted in, of each subflow and of all.
+/// Most bins of bytes over time, for each subflow and in total.
 const MOST_BINS: (u64, u64) = (10_000, 10_000_000);
 
-/// Reads a capture; bytes over time are counted in bins of `bin`, or longer ones where there would
-/// be very many.
+/// Reads a capture. Bytes over time are counted in bins of `bin`, or in longer bins if there would
+/// be too many.
 ///
-/// Packets, payload, round trips and what is acknowledged are counted in `part`; bins, openings and
+/// Packets, payload, round trips and acknowledged data are counted in `part`; bins, openings and
 /// joins are of the whole capture.
 ///
 /// # Errors
-/// If `input` is no capture or cannot be read. A capture that breaks off is what it was up to
+/// If `input` is not a capture or cannot be read. A capture that breaks off is returned up to
 /// there, with [`Capture::broken`].
 pub fn read(input: impl Read + Send, bin: Span, part: Part) -> Result<Capture, Error> {
     let mut capture = Capture { first: Time::NEVER, ..Capture::default() };

@@ -1,6 +1,5 @@
-//! What travels between endpoints: segments as values ([`Segment`]), the same with their headers
-//! as bytes ([`packet`], [`tcp`], [`mptcp`]), and the files that keep them ([`pcapng`],
-//! [`capture`]).
+//! Traffic between endpoints: segments as values ([`Segment`]), their headers as bytes ([`packet`],
+//! [`tcp`], [`mptcp`]), and capture files ([`pcapng`], [`capture`]).
 
 pub mod capture;
 pub mod mptcp;

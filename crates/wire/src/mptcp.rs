@@ -1,4 +1,4 @@
-//! The option of Multipath TCP (RFC 8684 §3), and what follows from the keys of a connection.
+//! The option of Multipath TCP (RFC 8684 §3), and values derived from the keys of a connection.
 
 mod keys;
 mod option;

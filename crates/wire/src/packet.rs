@@ -1,4 +1,4 @@
-//! Packets as bytes: IPv4 with TCP or UDP inside, checksums right.
+//! Packets as bytes: IPv4 with TCP or UDP inside, with valid checksums.
 
 use crate::tcp::{self, TcpOption};
 use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
@@ -13,7 +13,7 @@ pub struct Endpoint {
     pub port: u16,
 }
 
-/// What the two bits of the IP header say (RFC 3168 §5).
+/// The ECN field of the IP header (RFC 3168 §5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ecn {
     /// Not capable.
@@ -21,7 +21,7 @@ pub enum Ecn {
     None,
     /// ECT(0).
     Capable,
-    /// CE: a queue has marked it.
+    /// CE: marked by a queue.
     Marked,
 }
 
@@ -35,12 +35,12 @@ impl Ecn {
     }
 }
 
-/// The header of a TCP segment and what the IP header says beside it.
+/// The header of a TCP segment, and fields of its IP header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TcpSegment {
-    /// From where.
+    /// Source.
     pub from: Endpoint,
-    /// To where.
+    /// Destination.
     pub to: Endpoint,
     /// Identification of the IP packet.
     pub id: u16,
@@ -48,7 +48,7 @@ pub struct TcpSegment {
     pub ecn: Ecn,
     /// Sequence number.
     pub seq: u32,
-    /// Acknowledgement number, if it acknowledges: all but the first SYN do.
+    /// Acknowledgement number; only the first SYN has none.
     pub ack: Option<u32>,
     /// SYN.
     pub syn: bool,
@@ -56,13 +56,13 @@ pub struct TcpSegment {
     pub echo: bool,
     /// CWR.
     pub reduced: bool,
-    /// Window as it stands in the header, shifted already.
+    /// Window field of the header, already shifted.
     pub window: u16,
     /// Options in their order; they take at most [`tcp::MAX_BYTES`].
     pub options: Vec<TcpOption>,
 }
 
-/// Most payload that fits into an IP packet with a header full of options.
+/// Most payload of an IP packet with a header full of options.
 pub const MAX_PAYLOAD: u32 = 65_535 - 60 - 20;
 
 impl TcpSegment {
@@ -108,7 +108,7 @@ pub fn datagram(from: Endpoint, to: Endpoint, id: u16, payload: &[u8]) -> Vec<u8
     out
 }
 
-/// An IPv4 header for so many bytes, with room for them behind it.
+/// An IPv4 header for this many bytes, with room for them after it.
 fn ip(from: Endpoint, to: Endpoint, id: u16, ecn: Ecn, inside: IpNumber, bytes: usize) -> Vec<u8> {
     let (source, destination) = (from.address.octets(), to.address.octets());
     let mut header = Ipv4Header {
@@ -129,9 +129,9 @@ fn ip(from: Endpoint, to: Endpoint, id: u16, ecn: Ecn, inside: IpNumber, bytes: 
     out
 }
 
-/// Bytes `start..start + length` of the data that simulated applications send: lines of 16 bytes,
-/// each of which says where it begins, in hexadecimal. So a copy has the bytes of what it is a copy
-/// of, and a person sees which bytes are where.
+/// Bytes `start..start + length` of the data of simulated applications: lines of 16 bytes, each of
+/// which has its own offset in hexadecimal. So a copy has the bytes of its original, and a reader
+/// can see the position of bytes.
 pub fn ruler(start: u64, length: u32) -> Vec<u8> {
     let end = start + u64::from(length);
     let mut out = Vec::with_capacity(length as usize + 32);

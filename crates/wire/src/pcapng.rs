@@ -1,14 +1,14 @@
-//! Writes pcapng, which tshark and Wireshark read (draft-ietf-opsawg-pcapng). Little-endian, times
-//! in nanoseconds, packets without a link layer.
+//! Writes pcapng for tshark and Wireshark (draft-ietf-opsawg-pcapng). Little-endian, times in
+//! nanoseconds, packets without a link layer.
 
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
 use units::Time;
 
-/// Largest packet that the file may have, as it says itself.
+/// Largest packet in the file, as declared in it.
 const SNAP_LENGTH: u32 = 262_144;
 
-/// Packets that begin with an IP header.
+/// Link type of packets that begin with an IP header.
 const LINK_TYPE_RAW: u16 = 101;
 
 const SECTION: u32 = 0x0a0d_0d0a;
@@ -16,7 +16,7 @@ const INTERFACE: u32 = 1;
 const NAMES: u32 = 4;
 const PACKET: u32 = 6;
 
-/// A file that is being written.
+/// A file being written.
 pub struct Writer<W: Write> {
     out: W,
 }
@@ -35,18 +35,18 @@ fn pad(out: &mut Vec<u8>) {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a file that `application` writes; `comment` says what is in it.
+    /// Begins a file written by `application`; `comment` describes its content.
     ///
     /// # Errors
     ///
-    /// If `out` does not take it; so for everything that is written.
+    /// If `out` cannot be written; the same holds for all other writes.
     pub fn new(out: W, application: &str, comment: &str) -> io::Result<Self> {
         let mut writer = Writer { out };
         let mut body = Vec::new();
         body.extend(0x1a2b_3c4du32.to_le_bytes());
         body.extend(1u16.to_le_bytes()); // version 1.0
         body.extend(0u16.to_le_bytes());
-        body.extend(u64::MAX.to_le_bytes()); // the length of the section is not said
+        body.extend(u64::MAX.to_le_bytes()); // section length not given
         option(&mut body, 1, comment.as_bytes());
         option(&mut body, 4, application.as_bytes());
         option(&mut body, 0, &[]);
@@ -54,7 +54,7 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
-    /// Describes the next interface; packets name it by its number, from 0 on.
+    /// Describes the next interface; packets refer to it by its number, from 0 on.
     pub fn interface(&mut self, name: &str, description: &str) -> io::Result<()> {
         let mut body = Vec::new();
         body.extend(LINK_TYPE_RAW.to_le_bytes());
@@ -67,7 +67,7 @@ impl<W: Write> Writer<W> {
         self.block(INTERFACE, &body)
     }
 
-    /// Says who has which address.
+    /// Writes the names of addresses.
     pub fn names(&mut self, names: &[(Ipv4Addr, String)]) -> io::Result<()> {
         let mut body = Vec::new();
         for (address, name) in names {
@@ -77,7 +77,7 @@ impl<W: Write> Writer<W> {
         self.block(NAMES, &body)
     }
 
-    /// A packet of `interface`, of which at most `keep` bytes are written.
+    /// Writes a packet of `interface`, at most its first `keep` bytes.
     pub fn packet(
         &mut self,
         interface: u32,
@@ -110,7 +110,7 @@ impl<W: Write> Writer<W> {
         self.out.write_all(&length)
     }
 
-    /// The end of the file: what is still in memory is written.
+    /// Ends the file: writes buffered data.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)

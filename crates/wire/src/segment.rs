@@ -1,4 +1,4 @@
-//! Segments as values: what the simulator carries from one endpoint of a path to the other.
+//! Segments as values: the packets that the simulator carries between the endpoints of a path.
 //!
 //! Sequence numbers count bytes from 0 and are 64 bits wide, so they never wrap inside the
 //! laboratory. `seq` numbers the bytes of one path (subflow), `dsn` those of the connection.
@@ -28,7 +28,7 @@ impl Range {
         self.end - self.start
     }
 
-    /// Whether there is no byte in it.
+    /// Whether the range has no bytes.
     pub fn is_empty(self) -> bool {
         self.end <= self.start
     }
@@ -42,17 +42,17 @@ pub struct Flags(pub u16);
 impl Flags {
     /// No bit is set.
     pub const NONE: Flags = Flags(0);
-    /// The sender understands marks (ECT).
+    /// The sender is ECN-capable (ECT).
     pub const CAPABLE: Flags = Flags(1);
-    /// A queue has marked the packet (CE).
+    /// Congestion experienced: marked by a queue (CE).
     pub const MARKED: Flags = Flags(2);
     /// The receiver has seen a mark (ECE).
     pub const ECHO: Flags = Flags(4);
     /// The sender has reduced its window (CWR).
     pub const REDUCED: Flags = Flags(8);
-    /// A connection or a path is asked for, or this is granted (SYN; no payload).
+    /// A connection or a path is requested, or the request is granted (SYN; no payload).
     pub const SYN: Flags = Flags(16);
-    /// A join is confirmed by its initiator, or this is acknowledged: the third and the fourth
+    /// The initiator confirms a join, or the confirmation is acknowledged: the third and the fourth
     /// packet of a join (RFC 8684 §3.2; no payload).
     pub const CONFIRM: Flags = Flags(32);
 
@@ -61,35 +61,35 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
-    /// With the bits of `other`.
+    /// The union with the bits of `other`.
     pub fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }
 }
 
-/// What travels from one end of a path to the other.
+/// A segment from one end of a path to the other.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Segment {
-    /// Of TCP and MPTCP, towards the receiver.
+    /// Data of TCP and MPTCP, towards the receiver.
     Data(Data),
-    /// Its acknowledgement.
+    /// Acknowledgement of TCP and MPTCP.
     Ack(Ack),
-    /// Of TFRC, towards the receiver.
+    /// Data of TFRC, towards the receiver.
     TfrcData(TfrcData),
-    /// What the receiver reports on it.
+    /// Report of a TFRC receiver.
     TfrcReport(TfrcReport),
-    /// Of UDP, towards the receiver.
+    /// Datagram of UDP, towards the receiver.
     Datagram(Datagram),
-    /// The same on its way back (RFC 862).
+    /// Echoed datagram (RFC 862).
     Echo(Echo),
     /// A combination of segments (network coding), towards the receiver.
     Combination(Combination),
-    /// Its acknowledgement.
+    /// Acknowledgement of combinations.
     CodedAck(CodedAck),
 }
 
 impl Segment {
-    /// Bytes that it has behind the headers that all packets of its connection have.
+    /// Bytes after the headers that all packets of its connection have.
     pub fn bytes(&self) -> u32 {
         match self {
             Segment::Data(data) => data.len,
@@ -98,7 +98,7 @@ impl Segment {
             Segment::TfrcReport(report) => report.bytes(),
             Segment::Datagram(datagram) | Segment::Echo(Echo(datagram)) => datagram.len,
             Segment::Combination(combination) => combination.len,
-            Segment::CodedAck(_) => sack_option_bytes(1), // its numbers take as much room
+            Segment::CodedAck(_) => sack_option_bytes(1), // its numbers take the same room
         }
     }
 }
@@ -113,7 +113,7 @@ macro_rules! variants {
         }
 
         impl TryFrom<Segment> for $kind {
-            /// The segment, which is another one.
+            /// The segment, if it is of another variant.
             type Error = Segment;
 
             fn try_from(segment: Segment) -> Result<Self, Segment> {
@@ -135,7 +135,7 @@ pub struct Data {
     pub seq: u64,
     /// The same byte in the connection's data sequence space.
     pub dsn: u64,
-    /// Payload bytes, at least 1 but in a handshake.
+    /// Payload bytes, at least 1 except in a handshake.
     pub len: u32,
     /// When the sender sent it (timestamp option, RFC 7323).
     pub stamp: Time,
@@ -154,10 +154,10 @@ pub struct Ack {
     pub window_edge: u64,
     /// Time stamp of the segment that caused this ACK (RFC 7323 §4.3).
     pub echo: Time,
-    /// How long that segment was on its way, if the sender wants to know: the receiver's stamp less
-    /// the sender's, up to an offset of their clocks; zero otherwise.
+    /// One-way delay of that segment, if the sender needs delays: the receiver's stamp less the
+    /// sender's, up to an offset of their clocks; zero otherwise.
     pub transit: Span,
-    /// What arrived above `ack`; the first block may be one that arrived again (RFC 2883).
+    /// Ranges that arrived above `ack`; the first block may be one that arrived again (RFC 2883).
     pub sacks: Sacks,
     /// Whether it echoes a mark, or answers a handshake.
     pub flags: Flags,
@@ -172,17 +172,17 @@ pub struct TfrcData {
     pub dsn: u64,
     /// Payload bytes, at least 1.
     pub len: u32,
-    /// The sender's round-trip time in microseconds, zero before it has one.
+    /// The sender's round-trip time in microseconds; zero before its first sample.
     pub rtt_us: u32,
     /// When the sender sent it.
     pub stamp: Time,
 }
 
-/// What a receiver of TFRC reports (RFC 5348 §3.2.2). Its loss intervals are reported as they are
-/// (RFC 4342 §8.6), and so is what the connection misses (Tse 2006, §3.2.2).
+/// A report of a TFRC receiver (RFC 5348 §3.2.2). It has the loss intervals themselves (RFC 4342
+/// §8.6), and the ranges that the connection misses (Tse 2006, §3.2.2).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TfrcReport {
-    /// The number that the next packet of the path should have.
+    /// Expected number of the next packet of the path.
     pub next: u64,
     /// Next byte that the connection's receiver expects.
     pub data_ack: u64,
@@ -198,13 +198,13 @@ pub struct TfrcReport {
     pub events: u64,
     /// Loss intervals of the path in packets, the open one first.
     pub intervals: Vec<u64>,
-    /// The first bytes of the connection that are missing below others that have arrived.
+    /// The first byte ranges of the connection that are missing below data that has arrived.
     pub missing: Vec<Range>,
 }
 
 impl TfrcReport {
-    /// Bytes that it adds to a packet: four each for delay, rate and loss events, eight for a pair
-    /// of numbers.
+    /// Its bytes in a packet: four each for delay, rate and loss events, eight for a pair of
+    /// numbers.
     pub fn bytes(&self) -> u32 {
         12 + 4 * self.intervals.len() as u32 + 8 * self.missing.len() as u32
     }
@@ -213,7 +213,7 @@ impl TfrcReport {
 /// A datagram of UDP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Datagram {
-    /// Its first byte among all that the application wrote.
+    /// Offset of its first byte in the data of the application.
     pub offset: u64,
     /// Payload bytes, at least 1.
     pub len: u32,
@@ -221,25 +221,25 @@ pub struct Datagram {
     pub stamp: Time,
 }
 
-/// A datagram that its receiver has sent back.
+/// A datagram that its receiver has echoed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Echo(pub Datagram);
 
-/// A combination of segments of one path. Instead of their payload the simulator combines what
-/// identifies a segment: where its bytes belong in the connection, and how many there are.
+/// A combination of segments of one path. Instead of their payload the simulator combines the
+/// position of their bytes in the connection, and their lengths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Combination {
     /// Number of the first segment.
     pub first: u32,
-    /// How many segments follow one another.
+    /// Number of consecutive segments.
     pub count: u8,
-    /// What the coefficients are drawn from, 24 bits.
+    /// The seed of the coefficients, 24 bits.
     pub key: u32,
     /// The combination of the segments' data sequence numbers.
     pub dsn: u64,
     /// The combination of the segments' lengths.
     pub lengths: u32,
-    /// Bytes behind the headers: the coding header, and as much as the longest segment has.
+    /// Bytes after the headers: the coding header, and the length of the longest segment.
     pub len: u32,
     /// When the sender sent it.
     pub stamp: Time,
@@ -252,7 +252,7 @@ pub struct CodedAck {
     pub first_unseen: u32,
     /// Degrees of freedom received.
     pub received: u32,
-    /// One past the highest segment that any combination covered.
+    /// One past the highest segment in any combination.
     pub covered: u32,
     /// Next byte that the connection's receiver expects.
     pub data_ack: u64,
@@ -260,11 +260,11 @@ pub struct CodedAck {
     pub window_edge: u64,
     /// Time stamp of the combination that caused it.
     pub echo: Time,
-    /// How long that combination was on its way.
+    /// One-way delay of that combination.
     pub transit: Span,
 }
 
-/// How many SACK blocks fit beside a timestamp option (RFC 2018 §3).
+/// Number of SACK blocks that fit besides a timestamp option (RFC 2018 §3).
 pub const MAX_SACKS: usize = 3;
 
 /// Up to [`MAX_SACKS`] SACK blocks, the one with the newest segment first (RFC 2018 §4).
@@ -295,7 +295,7 @@ impl Sacks {
         &self.blocks[..self.count]
     }
 
-    /// Whether there is none.
+    /// Whether there are no blocks.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

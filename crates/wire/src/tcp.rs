@@ -1,19 +1,19 @@
-//! TCP's options as values and as bytes (RFC 9293 §3.2, RFC 2018, RFC 7323).
+//! TCP options as values and as bytes (RFC 9293 §3.2, RFC 2018, RFC 7323).
 
 use crate::mptcp::{self, Mptcp};
 
 /// An option of the TCP header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TcpOption {
-    /// Largest segment that its sender takes, in bytes.
+    /// Maximum segment size of its sender, in bytes.
     MaxSegment(u16),
-    /// By how many bits its sender's windows are shifted (RFC 7323 §2.2).
+    /// Window scale of its sender, in bits (RFC 7323 §2.2).
     WindowScale(u8),
-    /// SACK may be used (RFC 2018 §2).
+    /// SACK is permitted (RFC 2018 §2).
     SackPermitted,
-    /// Blocks that have arrived, as sequence numbers (RFC 2018 §3).
+    /// Received blocks, as sequence numbers (RFC 2018 §3).
     Sack(Vec<(u32, u32)>),
-    /// The sender's clock, and the one that it echoes (RFC 7323 §3.2).
+    /// The sender's clock, and the echoed clock (RFC 7323 §3.2).
     Timestamps {
         /// TSval.
         value: u32,
@@ -22,11 +22,11 @@ pub enum TcpOption {
     },
     /// Multipath TCP.
     Mptcp(Mptcp),
-    /// Any other one, by its kind.
+    /// Another option, by its kind.
     Other(u8),
 }
 
-/// Most bytes that the options of a header fill (RFC 9293 §3.1: 60 bytes less 20).
+/// Most bytes of the options in a header (RFC 9293 §3.1: 60 bytes less 20).
 pub const MAX_BYTES: usize = 40;
 
 const END: u8 = 0;
@@ -38,7 +38,7 @@ const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
 
 impl TcpOption {
-    /// Where it begins within a word, so that its numbers lie at the beginning of one.
+    /// Offset within a word at which it begins, so that its numbers are aligned to words.
     fn place(&self) -> usize {
         match self {
             TcpOption::Timestamps { .. } | TcpOption::Sack(_) => 2,
@@ -73,11 +73,11 @@ impl TcpOption {
     }
 }
 
-/// Options as they stand in a header, in whole words.
+/// Options in the format of a header, in whole words.
 pub fn write(options: &[TcpOption]) -> Vec<u8> {
     let mut out = Vec::with_capacity(MAX_BYTES);
     for option in options {
-        // After an odd number of two-byte options a word may be full already.
+        // After an odd number of two-byte options a word may already be full.
         while out.len() % 4 != option.place() && !matches!(option, TcpOption::SackPermitted) {
             out.push(NOP);
         }

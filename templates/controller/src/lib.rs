@@ -1,12 +1,12 @@
-//! A controller of your own: one TCP's window for the connection, of which each path has a part in
+//! A controller of your own: one TCP window for the connection; each path has a part of it in
 //! proportion to `1/srtt`.
 
 use control::{Acked, Cause, CongestionController, Needs, Outside, Phase, Settings, Window};
 
-/// What makes a controller for each connection.
+/// A factory that builds a controller for each connection.
 #[derive(Debug)]
 pub struct OneWindow {
-    /// Segments that the whole window gains for each window of ACKs; TCP gains 1.
+    /// Growth of the whole window in segments for each window of ACKs; TCP has 1.
     pub gain: f64,
 }
 
@@ -47,13 +47,13 @@ struct Connection {
     /// The smallest window of a path in segments.
     least: f64,
     whole: Window,
-    /// The whole before its last reduction.
+    /// The whole window before its last reduction.
     before: Window,
     paths: Vec<Path>,
 }
 
 impl Connection {
-    /// The part of the whole that a path has: even until every path has a sample.
+    /// The path's part of the whole window: equal parts until every path has a sample.
     fn part(&self, me: usize) -> f64 {
         let members = || self.paths.iter().filter(|path| path.member);
         if members().any(|path| path.srtt == 0.0) || self.paths[me].srtt == 0.0 {

@@ -26,15 +26,15 @@ fn product(mut a: u8, b: u8) -> u8 {
     })
 }
 
-/// A full matrix over all segments, reduced again after every packet: says what the packets
-/// determine.
+/// A full matrix over all segments, reduced again after every packet: finds the segments that the
+/// packets determine.
 #[derive(Default)]
 struct Oracle {
     rows: Vec<[u8; SEGMENTS as usize]>,
 }
 
 impl Oracle {
-    /// Segments that are seen, and segments that are determined.
+    /// Seen segments, and determined segments.
     fn on_packet(&mut self, what: Combination) -> (Vec<u32>, Vec<u32>) {
         let mut row = [0; SEGMENTS as usize];
         for (at, c) in (what.base as usize..).zip(what.coefficients()) {
@@ -68,7 +68,7 @@ impl Oracle {
     }
 }
 
-/// A decoder with what it has delivered.
+/// A decoder, and its deliveries.
 struct Path {
     decoder: Decoder<[u8; LEN]>,
     delivered: BTreeMap<u32, [u8; LEN]>,
@@ -79,7 +79,7 @@ impl Path {
         Self { decoder: Decoder::new(limit), delivered: BTreeMap::new() }
     }
 
-    /// What the packet decodes is as it was sent, in order, and new.
+    /// Decoded segments must be as sent, in order, and new.
     fn on_packet(&mut self, what: Combination) -> bool {
         let mut before = None;
         self.decoder.on_packet(what, coded(what), |number, symbol| {
@@ -121,13 +121,13 @@ fn without_loss_every_packet_decodes_its_newest_segment() {
 fn a_lost_packet_is_acknowledged_past_and_repaired_by_a_later_one() {
     let mut path = Path::new(64);
     path.on_packet(packet(0, 1, 1));
-    // That of segments 0 and 1 is lost.
+    // The combination of segments 0 and 1 is lost.
     assert!(path.on_packet(packet(0, 3, 3)));
     assert_eq!(path.acknowledged(), (2, 2, 3));
     assert!(path.on_packet(packet(0, 4, 4)));
     assert_eq!((path.acknowledged(), path.decoder.pending()), ((3, 3, 4), 2));
     assert_eq!(path.delivered.len(), 1);
-    // The redundant one.
+    // The redundant combination.
     assert!(path.on_packet(packet(0, 4, 5)));
     assert_eq!((path.acknowledged(), path.decoder.pending()), ((4, 4, 4), 0));
     assert_eq!(path.delivered.len(), 4);
@@ -220,9 +220,9 @@ fn a_path_that_begins_again_keeps_what_is_above() {
     assert_eq!(path.acknowledged(), (6, 6, 7));
     assert!(path.on_packet(packet(6, 1, 1)));
     assert_eq!(path.delivered.keys().copied().collect::<Vec<_>>(), [3, 4, 5, 6]);
-    path.decoder.start_at(2); // it has begun later
+    path.decoder.start_at(2); // the path starts later
     assert_eq!(path.acknowledged(), (7, 7, 7));
-    path.decoder.start_at(7); // nothing is missing: what is decoded may still be named
+    path.decoder.start_at(7); // nothing is missing: decoded segments may still occur in packets
     assert!(path.on_packet(packet(5, 3, 1)));
     assert_eq!(path.acknowledged(), (8, 8, 8));
 }

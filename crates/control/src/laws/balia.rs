@@ -18,7 +18,7 @@ fn alpha(me: usize, paths: &[PathView]) -> f64 {
 impl Law for Balia {
     type Note = ();
 
-    /// draft-walid-mptcp-congestion-control: ssthresh is 1 MSS at least where several paths are
+    /// draft-walid-mptcp-congestion-control: ssthresh is at least 1 MSS if several paths are
     /// established.
     fn min_ssthresh(&self) -> f64 {
         1.0

@@ -12,10 +12,11 @@
 //!        bestRTT = min(bestRTT, lastRTT)                      after its use
 //! ```
 //!
-//! The pseudo code sets `CWND = α + DWND`, which is no window; the text has the window increased by
-//! up to "twice the amount added in RTT compensator". So the increment is LIA's, `min(α/w_tot,
-//! 1/w_r)`, times `1 + DWND/α`. Where the cap binds that is up to two TCPs; `cs218:capped` has
-//! `min((α + DWND)/w_tot, 1/w_r)` instead. A new smallest round trip counts as one that equals it.
+//! The pseudo code sets `CWND = α + DWND`, which is not a window; the text has the window increased
+//! by up to "twice the amount added in RTT compensator". So the increment is LIA's,
+//! `min(α/w_tot, 1/w_r)`, times `1 + DWND/α`. Where the cap binds that is up to two TCPs;
+//! `cs218:capped` has `min((α + DWND)/w_tot, 1/w_r)` instead. A new smallest round trip counts as
+//! one that equals it.
 //!
 //! ACKs of new data count, in recovery too (which ends without growth); duplicate ones do not, and
 //! end nothing until a loss is inferred from them. Everything else is the shell's: slow start and
@@ -38,26 +39,26 @@ const ACKS: u32 = 5;
 /// `w_r/2`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cs218 {
-    /// In the place of the 5.
+    /// Replaces the 5 of the report.
     threshold: u32,
     boost: Boost,
 }
 
-/// Where the boost stands.
+/// Where the boost applies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Boost {
     /// After the cap `1/w_r`.
     Uncapped,
-    /// Before it.
+    /// Before the cap.
     Capped,
 }
 
-/// What CS218_ALGO remembers of a path.
+/// The state of CS218_ALGO on a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cs218Note {
     /// `DWND/α`, from 0 to 1.
     boost: f64,
-    /// `bestRTT`: only its ratio to others means anything.
+    /// `bestRTT`: only ratios to other round trips have a meaning.
     best: Span,
     /// `ackCount`.
     acks: u32,
@@ -104,13 +105,12 @@ impl Law for Cs218 {
         note.acks = 0;
     }
 
-    /// ACKs from before the event count again, for there was no loss between.
+    /// ACKs from before the event count again, because there was no loss.
     fn note_undone(&self, note: &mut Cs218Note, before: Cs218Note) {
         note.acks = note.acks.saturating_add(before.acks);
     }
 
-    /// Round trips stay as they are. An ACK is boosted if the last `threshold` segments were not
-    /// lost.
+    /// Round trips are constant. An ACK is boosted if the last `threshold` segments were not lost.
     fn steady_note(&self, loss: f64, _rtt: f64) -> Cs218Note {
         let boost = libm::pow(1.0 - loss, f64::from(self.threshold));
         Cs218Note { boost, ..Cs218Note::default() }
@@ -171,8 +171,8 @@ mod tests {
         Acked { segments: 1.0, srtt, rtt, cwnd_limited: true, ..Acked::default() }
     }
 
-    /// What an ACK adds to path 0, of these windows and round trips in ms, over what it adds under
-    /// LIA; the best round trip of the path is `best` of the last one.
+    /// The growth of path 0 for an ACK, divided by LIA's. `paths` has windows and round trips in
+    /// ms; the best round trip of the path is `best` times the last one.
     fn factor(boost: Boost, paths: &[(f64, u64)], best: f64) -> f64 {
         let grown = |threshold: u32| {
             let mut control = control(law(threshold, boost), paths);

@@ -1,9 +1,9 @@
 //! EWTCP: every path is a TCP of reduced weight.
 //!
 //! Source: Honda et al., "Multipath congestion control for shared bottleneck", 2009; the literal
-//! form as printed in Wischik et al., NSDI 2011, and the CS218 report.
-//! Two readings: Honda's aim, one TCP's worth in a shared bottleneck, needs `a = 1/n²`, since the
-//! rate goes with `√a`; the printed `a = 1/√n` takes `n^(3/4)` TCPs there.
+//! form as printed in Wischik et al., NSDI 2011, and the CS218 report. Two readings: Honda's aim,
+//! one TCP's worth in a shared bottleneck, needs `a = 1/n²`, since the rate grows with `√a`; the
+//! printed `a = 1/√n` takes `n^(3/4)` TCPs there.
 
 use crate::kind::{Choice, Described, Kind};
 use crate::{Law, PathView, usable};

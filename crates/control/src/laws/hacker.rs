@@ -12,9 +12,9 @@ use crate::{Law, PathView, usable};
 /// `w += 1/(N w)`, `w/2`; on one path `w += 1/w`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Hacker {
-    /// This path is a TCP or, while it is not usable, the first one that is.
+    /// This path is a TCP. While it is not usable, the first usable path is.
     On(usize),
-    /// Every path is reduced: together `√N` TCPs (§2.1).
+    /// Every path is reduced: `√N` TCPs in total (§2.1).
     All,
 }
 
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_reduced_flow_has_the_weight_of_one_over_root_n() {
-        let w = libm::sqrt(2.0 / 0.01); // of a TCP at this loss
+        let w = libm::sqrt(2.0 / 0.01); // a TCP at this loss
         assert!(drift(&Hacker::On(0), 0, &paths::<16>(w), 0.01).abs() < 1e-12);
         assert!(drift(&Hacker::On(0), 5, &paths::<16>(w / 4.0), 0.01).abs() < 1e-12);
     }

@@ -6,12 +6,12 @@ use crate::written::Written;
 use crate::{Law, Settings, Shell, SlowStart};
 use alloc::sync::Arc;
 
-/// What is to be done with a law, whichever it is; see [`AnyLaw::visit`].
+/// An operation on a law of any type; see [`AnyLaw::visit`].
 pub trait LawVisitor {
-    /// What comes out.
+    /// The result.
     type Output;
 
-    /// Does it with `law`.
+    /// Applies the operation to `law`.
     fn visit<L: Law + 'static>(self, law: L) -> Self::Output;
 }
 
@@ -25,7 +25,7 @@ macro_rules! laws {
         }
 
         impl AnyLaw {
-            /// Calls `visitor` with the law itself.
+            /// Calls `visitor` with the law by its own type.
             pub fn visit<V: LawVisitor>(self, visitor: V) -> V::Output {
                 match self { $(AnyLaw::$type(law) => visitor.visit(law),)* }
             }
@@ -38,14 +38,14 @@ macro_rules! laws {
             }
         }
 
-        /// The shell around any of the laws; which one is asked once for each event.
+        /// The shell around any law; each event dispatches on the law once.
         #[derive(Clone, Debug)]
         pub enum AnyShell<S> {
             $(
                 #[doc = concat!("See `", stringify!($file), ".rs`.")]
                 $type(Shell<$file::$type, S>),
             )*
-            /// A law that is written as text.
+            /// A law written as text.
             Written(Shell<Written, S>),
         }
 
@@ -64,7 +64,7 @@ macro_rules! laws {
                 }
             }
 
-            /// The shell around a law that is written as text.
+            /// The shell around a law written as text.
             pub fn written(
                 law: Written,
                 slow_start: S,
@@ -76,7 +76,7 @@ macro_rules! laws {
         }
 
         forward! {
-            #[inline(always)] // on the way of every ACK
+            #[inline(always)] // runs for every ACK
             impl<S: SlowStart> CongestionController for AnyShell<S> {
                 $(AnyShell::$type,)*
                 AnyShell::Written,

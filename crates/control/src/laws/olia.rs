@@ -15,7 +15,7 @@ use crate::{Acked, Law, PathView, See, usable};
 pub enum Olia {
     /// Quality `l/rtt²`, about half the squared rate of a TCP on the path.
     Paper,
-    /// Quality `l²/rtt`, as the draft's text has it.
+    /// Quality `l²/rtt`, as in the text of the draft.
     Draft,
 }
 
@@ -47,7 +47,7 @@ impl Olia {
         }
     }
 
-    /// What membership of `M` and of `B` takes: the largest window and the best quality, less the
+    /// Thresholds for membership of `M` and `B`: the largest window and the best quality, less the
     /// tolerance.
     fn bars(&self, paths: &[PathView<OliaNote>]) -> (f64, f64) {
         let most = usable(paths).map(|s| s.cwnd).fold(0.0, f64::max);
@@ -78,7 +78,7 @@ impl Olia {
 impl Law for Olia {
     type Note = OliaNote;
 
-    /// draft-khalili-mptcp-congestion-control: ssthresh is 1 MSS at least where several paths are
+    /// draft-khalili-mptcp-congestion-control: ssthresh is at least 1 MSS if several paths are
     /// established.
     fn min_ssthresh(&self) -> f64 {
         1.0
@@ -90,7 +90,7 @@ impl Law for Olia {
         cwnd / (srtt * srtt) / (x * x) + self.alpha(me, paths) / cwnd
     }
 
-    #[inline] // on the way of every ACK
+    #[inline] // runs for every ACK
     fn note_acked(&self, note: &mut OliaNote, ack: &Acked) {
         note.since_loss += ack.segments;
     }
@@ -110,7 +110,7 @@ impl Law for Olia {
         see("l_segments", path.note.l());
     }
 
-    /// A loss every `1/p` segments.
+    /// One loss in `1/p` segments.
     fn steady_note(&self, loss: f64, _rtt: f64) -> OliaNote {
         OliaNote { since_loss: 0.0, between_losses: 1.0 / loss }
     }
@@ -184,8 +184,9 @@ mod tests {
         assert_eq!(seen, expected);
     }
 
-    /// The draft counts what is acknowledged since the last loss: data below a hole is acknowledged
-    /// when the hole is filled, after the loss was found, and so it belongs to the new interval.
+    /// The draft counts what is acknowledged since the last loss. Data below a hole is acknowledged
+    /// when the hole is filled. That is after the loss was found, so the data belongs to the new
+    /// interval.
     #[test]
     fn l_counts_what_recovery_acknowledges_and_one_loss_once() {
         let mut shell = Shell::new(Olia::Paper, Settings::default(), 2);

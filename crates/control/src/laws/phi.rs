@@ -1,9 +1,9 @@
 //! The φ-family: from fully coupled (φ → 0) over LIA (φ = 1) towards uncoupled (φ = 2).
 //!
 //! Source: Wischik, Handley and Raiciu 2009; Khalili draft-04 §2. This is the form compensated for
-//! round-trip times: whatever φ in (0, 2), the total rate equals that of one TCP on the best path
-//! and windows go with `p_r^(−1/φ)`. At φ = 2 it is therefore *not* Reno per path: it still
-//! normalises the total. Uncoupled TCP is `uncoupled`.
+//! round-trip times: for every φ in (0, 2), the total rate equals that of one TCP on the best path,
+//! and windows are proportional to `p_r^(−1/φ)`. At φ = 2 it is therefore *not* Reno per path: it
+//! still normalises the total. Uncoupled TCP is `uncoupled`.
 
 use crate::kind::{Choice, Described, Kind};
 use crate::{Law, PathView, usable};

@@ -1,4 +1,4 @@
-//! Reno: additive increase, multiplicative decrease, every path by itself.
+//! Reno: additive increase, multiplicative decrease, each path independently.
 //!
 //! Source: RFC 5681 §3.1. On several paths of one connection this is "uncoupled".
 

@@ -1,4 +1,4 @@
-//! SEMI-COUPLED: increases linked through the total window, decreases each path's own.
+//! SEMI-COUPLED: increases linked through the total window, decreases independent on each path.
 //!
 //! Source: Wischik et al., NSDI 2011, §2.4. There `a` is chosen on line, which becomes LIA; here it
 //! is fixed at `1/n`, one TCP's worth when all paths see the same loss.

@@ -1,19 +1,19 @@
-//! What Multi-Priority TCP asks of a flow in the background.
+//! The trait of background flows in Multi-Priority TCP.
 
 use super::each::Single;
 use crate::{Acked, Settings};
 
-/// What a background flow is asked for, besides its control of a path.
+/// A background flow: control of one path, and the questions that Multi-Priority TCP asks.
 pub(crate) trait Background: Single {
     /// A flow that begins with the window of `settings`.
     fn probing(settings: Settings) -> Self;
-    /// Follows time while somebody else controls the path.
+    /// Follows delays and time while another flow controls the path.
     fn listen(&mut self, ack: &Acked);
     /// Whether it has backed off to one packet at a time.
     fn at_floor(&self) -> bool;
-    /// Whether the last ACK was slow: the window did not grow for its delay.
+    /// Whether the last ACK was slow: its delay kept the window from growing.
     fn slow(&self) -> bool;
-    /// Whether at `now`, in seconds, it would send its next probe if that were not lent.
+    /// Whether its next probe is due at `now`, in seconds, if probes were not lent.
     fn due(&self, _now: f64) -> bool {
         true
     }

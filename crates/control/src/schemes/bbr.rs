@@ -1,8 +1,8 @@
 //! BBR in its first published version: a model of the path instead of a window that losses move.
 //!
 //! Source: Cardwell, Cheng, Gunn, Hassas Yeganeh and Jacobson 2016, in the detail of
-//! draft-cardwell-iccrg-bbr-congestion-control-00 (its names, in lower case). It is here as a
-//! competitor. It has no drift: nothing in it is a growth per acknowledged segment against a loss
+//! draft-cardwell-iccrg-bbr-congestion-control-00 (its names, in lower case). BBR serves as a
+//! competitor. It has no drift: it does not weigh growth per acknowledged segment against a loss
 //! probability.
 //!
 //! The phase in which `PROBE_BW` begins is random in the draft; here it follows from the
@@ -43,7 +43,7 @@ pub(crate) struct BbrControl {
     settings: Settings,
     mode: Mode,
     cwnd: f64,
-    /// None before the first round-trip sample.
+    /// `None` before the first round-trip sample.
     pacing_rate: Option<SegmentRate>,
     btl_bw: MaxFilter,
     rtprop: f64,
@@ -57,10 +57,10 @@ pub(crate) struct BbrControl {
     filled_pipe: bool,
     /// Saved when recovery or `PROBE_RTT` begins.
     prior_cwnd: f64,
-    /// In the first round of recovery no more is sent than was delivered.
+    /// In the first round of recovery, BBR sends at most what was delivered.
     packet_conservation: bool,
     conservation_begins: bool,
-    /// Samples are limited by `PROBE_RTT` until so much is delivered.
+    /// `PROBE_RTT` limits samples until this many segments are delivered.
     probed_until: f64,
     phase: Phase,
 }
@@ -110,7 +110,7 @@ impl BbrControl {
     /// `BBRUpdateBtlBw`.
     fn update_btl_bw(&mut self, sample: &Delivered) {
         if self.conservation_begins {
-            self.conservation_begins = false; // it lasts for a round, which begins now
+            self.conservation_begins = false; // conservation lasts for a round, which begins now
             self.next_round_delivered = sample.total;
         }
         self.round_start = sample.prior.is_some_and(|prior| prior >= self.next_round_delivered);
@@ -177,7 +177,7 @@ impl BbrControl {
         }
     }
 
-    /// Anywhere in the cycle but in its slower phase.
+    /// Starts anywhere in the cycle except in its slower phase.
     fn enter_probe_bw(&mut self, now: f64) {
         let draw = (now * 1e9) as u64 % 7;
         let index = if draw == 0 { 0 } else { draw as usize + 1 };
@@ -270,8 +270,8 @@ impl BbrControl {
 }
 
 impl Single for BbrControl {
-    /// Everything happens in [`BbrControl::on_delivered`], but the end of the recovery from a
-    /// timeout.
+    /// BBR acts in [`BbrControl::on_delivered`]; only the end of recovery from a timeout is found
+    /// here.
     fn on_ack(&mut self, ack: &Acked) {
         if self.phase == Phase::Loss && ack.phase == Phase::Open {
             self.on_recovered();
@@ -280,7 +280,7 @@ impl Single for BbrControl {
 
     fn on_congestion(&mut self, cause: Cause) {
         if cause == Cause::Mark {
-            return; // this version takes no notice of ECN
+            return; // this version ignores ECN
         }
         self.save_cwnd();
         match cause {
@@ -292,7 +292,7 @@ impl Single for BbrControl {
             _ => {
                 self.phase = Phase::Recovery;
                 (self.packet_conservation, self.conservation_begins) = (true, true);
-                // what is in flight is added with the next sample
+                // the next sample adds what is in flight
                 self.cwnd = self.settings.min_window;
             }
         }
@@ -308,7 +308,7 @@ impl Single for BbrControl {
         self.on_recovered();
     }
 
-    /// It sends at the rate of its model: no window is restarted or taken over.
+    /// BBR sends at the rate of its model: it takes no window from outside.
     fn restart(&mut self, _window: Window) {}
 
     fn window(&self) -> Window {
@@ -331,7 +331,7 @@ impl Single for BbrControl {
     }
 }
 
-/// BBR, which has no options.
+/// The kind `bbr`, without options.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bbr;
 

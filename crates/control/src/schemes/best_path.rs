@@ -1,16 +1,16 @@
-//! Rates are coupled instead of windows: all paths together send what a TCP on the best of them
-//! would.
+//! Best-path: couples rates instead of windows. All paths together send at the rate of a TCP on the
+//! best path.
 //!
 //! Ours, for hosts whose own interface is the bottleneck. There windows meet no loss, however
 //! large, so that coupling them changes nothing: every interface always has packets, and the medium
-//! gives each the share of a station. Here each path has the window of a TCP, and measures what it
-//! carries while only that window limits it (`b_i`): for two round trips, one to fill the host and
-//! one to measure, and then it holds `max_j b_j / Σ_j b_j` of it by pacing for six. So the
-//! connection takes what it would take on its best path, but for the round trips in which it
-//! measures. What waits in the host is bounded by a window of twice `b_i` times the round trip at
-//! the held rate.
+//! gives each the share of a station. Here each path has the window of a TCP, and measures its rate
+//! while only that window limits it (`b_i`). This takes two round trips, one to fill the host and
+//! one to measure. Then it holds `max_j b_j / Σ_j b_j` of that rate by pacing for six round trips.
+//! So the connection has the rate of its best path, except in the round trips in which it measures.
+//! The queue in the host is bounded by a window of twice `b_i` times the round trip at the held
+//! rate.
 //!
-//! It does not move traffic to the path that is less congested, as LIA and OLIA do.
+//! Unlike LIA and OLIA, it does not move traffic to the less congested path.
 
 use crate::kind::{Described, Kind};
 use crate::laws::Reno;
@@ -22,9 +22,9 @@ use alloc::boxed::Box;
 
 /// Round trips at the held rate.
 const HOLD: u32 = 6;
-/// Start-up is over when the rate has grown by less than this factor in a round trip.
+/// Start-up ends when the rate grows by less than this factor in a round trip.
 const GROWING: f64 = 1.25;
-/// Segments that the window may exceed its bound by, so that a slow path still measures something.
+/// Segments by which the window may exceed its bound, so that a slow path is still measured.
 const SLACK: f64 = 4.0;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,7 +34,7 @@ enum Stage {
     /// The host fills.
     Fill,
     Measure,
-    /// So many round trips more.
+    /// Round trips left at the held rate.
     Hold(u32),
 }
 
@@ -43,11 +43,11 @@ struct Path {
     tcp: Shell<Reno>,
     member: bool,
     stage: Stage,
-    /// Segments per second that it carries; zero before it is known.
+    /// Delivery rate in segments per second; zero before it is known.
     b: f64,
-    /// A round trip ends when what was sent after so many segments had been delivered is delivered.
+    /// The round trip ends when a segment is delivered that was sent after this many deliveries.
     round: f64,
-    /// When it began, in seconds.
+    /// When the round trip began, in seconds.
     since: f64,
     /// The last rate in start-up.
     rate: f64,
@@ -69,7 +69,7 @@ impl Path {
         Path { tcp, member, stage: Stage::Start, b, round, since, rate, srtt }
     }
 
-    /// A round trip is over, in which it had `rate` segments per second.
+    /// A round trip ended; its delivery rate was `rate` segments per second.
     fn turn(&mut self, rate: f64, srtt: f64) {
         self.stage = match self.stage {
             Stage::Start if rate > GROWING * self.rate => Stage::Start,
@@ -97,7 +97,7 @@ impl BestPathControl {
         BestPathControl { settings, paths: alloc::vec![Path::new(settings, true); paths].into() }
     }
 
-    /// What the best path carries, of what all of them do.
+    /// Rate of the best path divided by the rate of all paths.
     fn share(&self) -> f64 {
         let known = self.paths.iter().filter(|path| path.member).map(|path| path.b);
         let (best, sum) = known.fold((0.0, 0.0), |(best, sum), b| (f64::max(best, b), sum + b));
@@ -106,8 +106,7 @@ impl BestPathControl {
 }
 
 impl CongestionController for BestPathControl {
-    /// While the path is held the window goes on as that of a TCP: it has its part of the growth as
-    /// of the losses.
+    /// While the path is held, its window still follows TCP: growth and losses both apply.
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         let path = &mut self.paths[path];
         let cwnd_limited = ack.cwnd_limited || matches!(path.stage, Stage::Hold(_));
@@ -165,7 +164,7 @@ impl CongestionController for BestPathControl {
     }
 }
 
-/// `best-path`, which has no options.
+/// The kind `best-path`, without options.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BestPath;
 
@@ -197,8 +196,8 @@ mod tests {
     use super::*;
     use crate::{Span, Time};
 
-    /// Round trips of 50 ms on paths that carry so many segments/s; returns what each has in the
-    /// last 40 of them.
+    /// Round trips of 50 ms on paths that carry these rates in segments/s; returns the rate of each
+    /// in the last 40 of them.
     fn carried<const N: usize>(rates: [f64; N]) -> [f64; N] {
         let mut control = BestPathControl::new(Settings::default(), N);
         let (mut total, mut late) = ([0.0; N], [0.0; N]);

@@ -1,11 +1,11 @@
-//! Bilevel TCP: a window for each path says how the paths divide what a master window admits.
+//! Bilevel TCP: a window for each path sets its part of a master window.
 //!
-//! Source: Tse 2006, §2.3, eq. 2.2 (symbols `cwnd_M`, `cwnd_i`). What §2.3 leaves open: losses of
-//! several paths within one round trip of the master, the rate-weighted mean of theirs, are one
-//! event to it; its slow start ends with the first loss on any path; `cwnd_M` is at least one and
-//! `cwnd_i` at least 1/64. A timeout takes `cwnd_i` to one, and no path uses more than `cwnd_i`, so
-//! that it restarts as TCP does. A path whose part is below one segment sends one at a time,
-//! paced so that it has its part on average.
+//! Source: Tse 2006, §2.3, eq. 2.2 (symbols `cwnd_M`, `cwnd_i`). Rules that §2.3 leaves open:
+//! losses of several paths within one round trip of the master, the rate-weighted mean of theirs,
+//! are one event to it; its slow start ends with the first loss on any path; `cwnd_M` is at least
+//! one and `cwnd_i` at least 1/64. A timeout sets `cwnd_i` to one, and no path uses more than
+//! `cwnd_i`, so that it restarts as TCP does. A path whose part is below one segment sends one at a
+//! time, paced so that it has its part on average.
 
 use crate::kind::{Described, Kind};
 use crate::scheme::Scheme;
@@ -20,7 +20,7 @@ const FLOOR: f64 = 1.0 / 64.0;
 #[derive(Clone, Copy, Debug)]
 struct Path {
     window: Window,
-    /// Before its last reduction.
+    /// The window before its last reduction.
     before: Window,
     srtt: f64,
     member: bool,
@@ -29,7 +29,7 @@ struct Path {
 #[derive(Clone, Copy, Debug)]
 struct Master {
     window: Window,
-    /// Before this, in seconds, a loss belongs to the event that has been answered.
+    /// Before this time, in seconds, a loss belongs to the event already answered.
     next_event: f64,
 }
 
@@ -62,7 +62,7 @@ impl BilevelControl {
         self.paths.iter().filter(|path| path.member).map(|path| path.window.cwnd).sum()
     }
 
-    /// Eq. 2.2: what `me` may use of the master window.
+    /// Eq. 2.2: the part of the master window that `me` may use.
     fn part(&self, me: usize) -> f64 {
         let own = self.paths[me].window.cwnd;
         (self.master.window.cwnd * own / self.total().max(FLOOR)).min(own)
@@ -139,7 +139,7 @@ impl CongestionController for BilevelControl {
 
     fn window(&self, path: usize) -> Window {
         let cwnd = self.part(path).max(self.settings.min_window);
-        Window { cwnd, ssthresh: cwnd } // in recovery, the window that it ends with
+        Window { cwnd, ssthresh: cwnd } // in recovery, the window at its end
     }
 
     fn pacing(&self, path: usize) -> Option<SegmentRate> {
@@ -148,7 +148,7 @@ impl CongestionController for BilevelControl {
     }
 }
 
-/// Bilevel TCP, which has no options.
+/// The kind `bilevel`, without options.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bilevel;
 

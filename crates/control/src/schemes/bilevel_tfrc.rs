@@ -1,21 +1,21 @@
-//! Bilevel TFRC: a master rate, divided as the TFRCs of the paths have it. The rule is in
-//! `tfrc.rs`.
+//! Bilevel TFRC: a master rate, divided in proportion to the rates of the paths' own TFRC. The rule
+//! is in `tfrc.rs`.
 
 use super::tfrc::{Division, NEEDS, TfrcControl};
 use crate::kind::{Choice, Described, Kind};
 use crate::scheme::Scheme;
 use crate::{Needs, Settings};
 
-/// Whose loss history the master goes by, and how what arrives on a path caps its rate.
+/// The loss history of the master, and the scale of a path's receive rate in the cap on its rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BilevelTfrc {
-    /// The mean of the paths'.
+    /// The mean over the paths.
     Plain,
-    /// The same, with discounting.
+    /// The mean over the paths, with discounting.
     Discounting,
-    /// The mean of the paths', where what arrives on a path is scaled up.
+    /// The mean over the paths, with the receive rate of a path scaled up.
     Scaled,
-    /// One of all paths, with discounting.
+    /// One history for all paths, with discounting.
     Pooled,
 }
 

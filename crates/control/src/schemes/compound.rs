@@ -1,4 +1,4 @@
-//! Compound TCP: Reno's window and beside it one that grows while no queue does.
+//! Compound TCP: Reno's window plus a delay window that grows while the queue is short.
 //!
 //! Source: Tan, Song, Zhang and Sridharan, INFOCOM 2006 (symbols `cwnd`, `dwnd`, `win`, `diff`, α,
 //! β, k, γ, ζ). It has no drift: `dwnd` moves once in a round trip and on delay.
@@ -12,11 +12,11 @@
 //! timeout                          dwnd  = 0
 //! ```
 //!
-//! Versions differ in what is small. γ is 30 packets; later ones tune it between 5 and 30 by the
-//! queue that losses find. `dwnd` does not grow in windows below `LOW_WINDOW`: 38 packets, where
-//! HighSpeed TCP (RFC 3649) begins too, are 41 in a port to Linux. (By the rule itself it would
-//! from 16 on.) `rtt` is the mean of a round, as wVegas has it here; others take its minimum. Slow
-//! start, recovery and floors are Reno's, of `win`.
+//! Versions differ in details. γ is 30 packets; later versions tune it between 5 and 30 by the
+//! queue at losses. `dwnd` does not grow in windows below `LOW_WINDOW`: 38 packets, where HighSpeed
+//! TCP (RFC 3649) begins too, are 41 in a port to Linux. (By the rule itself it would from 16 on.)
+//! `rtt` is the mean of a round, as in wVegas here; other versions take its minimum. Slow start,
+//! recovery and floors are Reno's, of `win`.
 
 use super::each::{Each, Single};
 use crate::kind::{Described, Kind};
@@ -27,7 +27,7 @@ use crate::{Acked, Cause, Phase, SINGLE_PATH_SSTHRESH, Settings, Span, Window};
 const ALPHA: f64 = 0.125;
 const BETA: f64 = 0.5;
 const K: f64 = 0.75;
-/// Packets of ours in the queue from which on it is one.
+/// Packets of ours in the queue above which the path counts as queueing.
 const GAMMA: f64 = 30.0;
 const ZETA: f64 = 1.0;
 const LOW_WINDOW: f64 = 38.0;
@@ -44,7 +44,7 @@ pub(crate) struct CompoundControl {
     /// Sum and number of the samples of this round.
     sum: f64,
     samples: u32,
-    /// The round ends when this is acknowledged.
+    /// The round ends when this byte is acknowledged.
     round_end: u64,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct CompoundControl {
 struct State {
     cwnd: f64,
     dwnd: f64,
-    /// Of `win`.
+    /// The threshold of `win`.
     ssthresh: f64,
 }
 
@@ -61,13 +61,14 @@ impl State {
         self.cwnd + self.dwnd
     }
 
-    /// What a round trip of `rtt` seconds over `base` at least says of the queue.
+    /// Moves the delay window at the end of a round with mean round trip `rtt` in seconds; `base`
+    /// is the smallest round trip.
     fn round(&mut self, base: f64, rtt: f64, may_grow: bool) {
         let win = self.win();
         let diff = win * (1.0 - base / rtt);
         if diff >= GAMMA {
             self.dwnd = (self.dwnd - ZETA * diff).max(0.0);
-            // A window that gives way is not in slow start.
+            // A window that gives way leaves slow start.
             self.ssthresh = self.ssthresh.min(self.win().max(SINGLE_PATH_SSTHRESH));
         } else if may_grow && win >= LOW_WINDOW {
             self.dwnd += (ALPHA * libm::pow(win, K) - 1.0).max(0.0);
@@ -83,7 +84,7 @@ impl CompoundControl {
         CompoundControl { settings, state, before: state, base, sum: 0.0, samples: 0, round_end: 0 }
     }
 
-    /// Reno's growth of `cwnd`, in what `win` is.
+    /// Reno's growth of `cwnd`, with `win` as the window.
     fn grow(&mut self, mut segments: f64) {
         let State { dwnd, ssthresh, .. } = self.state;
         let room = ssthresh - self.state.win();
@@ -129,7 +130,7 @@ impl Single for CompoundControl {
             Phase::Open => ACK_LIMIT,
             Phase::Loss => ACK_LIMIT_AFTER_TIMEOUT,
             Phase::Recovery => {
-                self.turn(ack.nxt); // a round of two windows says nothing of either
+                self.turn(ack.nxt); // a round that mixes two windows measures neither
                 return;
             }
         };
@@ -178,7 +179,7 @@ impl Single for CompoundControl {
     }
 }
 
-/// Compound TCP, which has no options.
+/// The kind `compound`, without options.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Compound;
 
@@ -233,7 +234,7 @@ mod tests {
         assert!((compound.state.dwnd - 63.0).abs() < 1e-12, "{:?}", compound.state);
         let mut compound = avoiding(200.0, 56.0);
         round(&mut compound, 0.1);
-        // A window that grows meanwhile makes a little of difference.
+        // Growth of the window in the meantime makes a small difference.
         assert!((compound.window().cwnd - 264.0).abs() < 0.05, "{:?}", compound.state);
         assert!((compound.state.cwnd - 201.0).abs() < 0.01, "{:?}", compound.state);
     }

@@ -1,6 +1,7 @@
 //! Couple+ (Xue et al., "Migrating Unfairness Among Subflows in MPTCP With Network Coding for
 //! Wired–Wireless Networks", IEEE TVT 2017, §IV): coding hides losses from congestion control, and
-//! with them congestion. The receiver says what is missing all the same, and the sender asks why.
+//! with them congestion. The receiver still reports missing segments, and the sender classifies the
+//! losses.
 //!
 //! ```text
 //!             loss flag: twnd = 7/8 cwnd
@@ -12,8 +13,7 @@
 //!      └── congestion: min(cwnd, twnd) / 2 ◄───┘
 //! ```
 //!
-//! Windows grow as those of LIA (RTT Compensator) in all states, and so do those of paths without
-//! coding.
+//! Windows grow as in LIA (RTT Compensator) in all states, also on paths without coding.
 
 use crate::kind::{Choice, Described, Kind};
 use crate::laws::Lia;
@@ -26,16 +26,15 @@ use alloc::boxed::Box;
 /// The round trip of congestion over the smallest of the uncongested state (§IV-C).
 const RTT_FACTOR: u64 = 2;
 
-/// What the paper leaves open.
+/// Readings of what the paper leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CouplePlus {
-    /// Congestion is what is not decoded in time *and* has a long round trip (the detailed text of
-    /// §IV-C).
+    /// Congestion: not decoded in time *and* a long round trip (the detailed text of §IV-C).
     Published,
-    /// The round trip does not count (its summary).
+    /// Congestion: not decoded in time, whatever the round trip (the summary of §IV-C).
     DecodeOnly,
-    /// Ours: congestion is what loses more than the redundancy is there for, and has a long round
-    /// trip; see `burst`.
+    /// Ours. Congestion: more losses than the redundancy is for, and a long round trip; see
+    /// `burst`.
     Counted,
     /// As published; `twnd` begins at 3/4 of the window.
     ThreeQuarters,
@@ -44,7 +43,7 @@ pub enum CouplePlus {
 }
 
 impl CouplePlus {
-    /// What "a little smaller" is: `twnd` over `cwnd` when the transient state begins.
+    /// The paper's "a little smaller": `twnd` over `cwnd` when the transient state begins.
     fn factor(self) -> f64 {
         match self {
             CouplePlus::Published | CouplePlus::DecodeOnly | CouplePlus::Counted => 0.875,
@@ -54,12 +53,12 @@ impl CouplePlus {
     }
 }
 
-/// LIA over all paths, and for each what is asked about its losses.
+/// LIA over all paths, and the state of loss classification of each.
 #[derive(Clone, Debug)]
 pub(crate) struct CouplePlusControl {
     reading: CouplePlus,
     min_window: f64,
-    /// Has `twnd` for the window of a path in the transient state: it is the smaller one.
+    /// For a path in the transient state, LIA has `twnd` as the window: it is the smaller one.
     lia: Shell<Lia>,
     paths: Box<[Path]>,
 }
@@ -72,15 +71,15 @@ struct Path {
     verdicts: Verdicts,
 }
 
-/// While it is not known why packets were lost.
+/// The transient state, in which the cause of the losses is not known.
 #[derive(Clone, Copy, Debug)]
 struct Transient {
-    /// `cwnd − twnd`: both grow alike, so that it stays.
+    /// `cwnd − twnd`: constant, because both windows grow by the same steps.
     held: f64,
-    /// The transient counter: packets sent after the first that could not be decoded, arrived or
-    /// not.
+    /// The transient counter: packets sent after the first that could not be decoded, received or
+    /// lost.
     counter: u32,
-    /// How many were reported lost since.
+    /// Packets reported lost since then.
     lost: u32,
 }
 
@@ -100,7 +99,7 @@ impl CouplePlusControl {
         }
     }
 
-    /// The loss flag is set: from now on the path sends a little less.
+    /// The loss flag is set: the path enters the transient state and sends a little less.
     fn ask(&mut self, path: usize, lost: u32) {
         let Window { cwnd, ssthresh } = self.lia.window(path);
         let twnd = (self.reading.factor() * cwnd).max(self.min_window);
@@ -110,7 +109,7 @@ impl CouplePlusControl {
         side.verdicts.asked += 1;
     }
 
-    /// It was noise: both windows are the larger one again.
+    /// The losses were noise: both windows become the larger one again.
     fn acquit(&mut self, path: usize) {
         let Some(Transient { held, .. }) = self.paths[path].transient.take() else {
             return;
@@ -127,17 +126,16 @@ impl CouplePlusControl {
         side.verdicts.congestion += u64::from(side.transient.take().is_some());
     }
 
-    /// Whether what could not be decoded in time is congestion by its round trip too.
+    /// Whether the round trip is long enough for congestion: packets were not decoded in time.
     fn late(&self, path: usize, rtt: Span) -> bool {
         let Span(least) = self.paths[path].min_rtt;
         self.reading == CouplePlus::DecodeOnly || rtt.0 >= least.saturating_mul(RTT_FACTOR)
     }
 }
 
-/// Whether more packets are lost than noise would take of as many as were sent since: the
-/// redundancy of a path is there for a loss of 1 − 1/R = 1/ΔT, so `m = counter/ΔT` of them are
-/// expected, and of a cycle one. Of a Poisson variable with that mean, one in fifty is above `m + 2
-/// √m`.
+/// Whether more packets are lost than noise explains. The redundancy of a path is for a loss of 1 −
+/// 1/R = 1/ΔT, so `m = counter/ΔT` of the packets sent since are expected to be lost: one in a
+/// cycle. A Poisson variable with that mean exceeds `m + 2 √m` once in fifty times.
 fn burst(transient: Transient, cycle: u32) -> bool {
     let expected = f64::from(transient.counter.max(cycle)) / f64::from(cycle);
     f64::from(transient.lost) > expected + 2.0 * libm::sqrt(expected)
@@ -315,8 +313,8 @@ mod tests {
 
     #[test]
     fn every_combination_of_signs_has_the_verdict_of_the_text() {
-        // (decoded, whole cycle, long round trip, buffer full) and the verdicts as published and
-        // decode-only.
+        // Inputs: decoded, whole cycle, long round trip, buffer full. Outputs: the verdicts as
+        // published and decode-only.
         for case in 0..16 {
             let [decoded, over, long, full] = [1, 2, 4, 8].map(|bit| case & bit != 0);
             for reading in [CouplePlus::Published, CouplePlus::DecodeOnly] {
@@ -357,7 +355,7 @@ mod tests {
             let cwnd = if cause == Cause::Timeout { 1.0 } else { 7.0 };
             assert_eq!(control.window(1), Window { cwnd, ssthresh: 7.0 });
             assert_eq!(control.verdicts(1).congestion, 1);
-            // Outside the transient state a loss is what it is for LIA, and is no verdict.
+            // Outside the transient state a loss has LIA's answer and is not a verdict.
             control.on_congestion(0, cause);
             assert_eq!(control.verdicts(0).congestion, 0);
             assert_eq!(control.window(0).ssthresh, 8.0);
@@ -371,14 +369,14 @@ mod tests {
             control.on_decoding(1, &flagged(first, first, 200));
             then.iter().any(|lost| control.on_decoding(1, &flagged(9, *lost, 200)))
         };
-        // three of a cycle of five: with a mean of one, within 1 + 2
+        // three lost in a cycle of five: with a mean of one, within 1 + 2
         assert!(!congestion(1, &[1, 1]));
-        assert!(congestion(1, &[1, 2])); // four
+        assert!(congestion(1, &[1, 2])); // four lost
         assert!(congestion(4, &[0]));
-        // One in five for long: 40 of 200 are within 40 + 2 √40, 60 of 200 are not.
+        // One in five over a long time: 40 of 200 are within 40 + 2 √40, 60 of 200 are not.
         assert!(!congestion(1, &[1, 0, 0, 0].repeat(40)));
         assert!(congestion(1, &[1, 0].repeat(60)));
-        // With a short round trip it waits for more.
+        // With a short round trip it waits for more losses.
         let mut control = control(CouplePlus::Counted, 16.0);
         control.on_decoding(1, &flagged(4, 4, 60));
         assert!(!control.on_decoding(1, &flagged(4, 0, 60)));

@@ -13,7 +13,7 @@ use crate::{Acked, Cause, Phase, Settings, Window};
 /// `C` in segments/s³.
 const C: f64 = 0.4;
 const BETA_CUBIC: f64 = 0.7;
-/// `alpha_cubic`: as much as a window that falls to `beta_cubic` may grow to be as Reno's (§4.3).
+/// `alpha_cubic`: growth that gives a window falling to `beta_cubic` the mean of Reno's (§4.3).
 const ALPHA_CUBIC: f64 = 3.0 * (1.0 - BETA_CUBIC) / (1.0 + BETA_CUBIC);
 /// Floor of ssthresh (§4.6).
 const MIN_SSTHRESH: f64 = 2.0;
@@ -26,7 +26,7 @@ pub(crate) struct CubicControl {
     state: State,
     /// The state before the last congestion event.
     before: State,
-    /// When the last ACK came.
+    /// When the last ACK arrived.
     last: f64,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct CubicControl {
 struct State {
     window: Window,
     w_max: f64,
-    /// When the present stage of congestion avoidance began; none in slow start and recovery.
+    /// When the present stage of congestion avoidance began; `None` in slow start and recovery.
     epoch: Option<f64>,
     k: f64,
     w_est: f64,
@@ -67,7 +67,7 @@ impl CubicControl {
         segments - room / growth
     }
 
-    /// §4.2 to §4.5, for an ACK of so many segments.
+    /// §4.2 to §4.5, for an ACK of this many segments.
     fn avoid(&mut self, segments: f64, ack: &Acked) {
         let start = match self.state.epoch {
             Some(start) => start,
@@ -87,8 +87,8 @@ impl CubicControl {
         self.state.window.cwnd = grown;
     }
 
-    /// A stage of congestion avoidance begins (§4.2); without a reduction before it, at its
-    /// plateau.
+    /// A stage of congestion avoidance begins (§4.2). Without a reduction before it, it begins at
+    /// its plateau.
     fn begin(&mut self, now: f64) -> f64 {
         let state = &mut self.state;
         let w = state.window.cwnd;
@@ -129,7 +129,7 @@ impl Single for CubicControl {
             return;
         }
         if !ack.cwnd_limited {
-            // §5.8: time in which the window was not the limit does not count.
+            // §5.8: time in which the window was not the limit is not counted.
             self.state.epoch = self.state.epoch.map(|epoch| (epoch + since).min(ack.now.seconds()));
             return;
         }
@@ -174,7 +174,7 @@ impl Single for CubicControl {
     }
 }
 
-/// How windows grow in slow start.
+/// The slow start of CUBIC's windows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cubic {
     slow_start: AnySlowStart,
@@ -213,8 +213,8 @@ mod tests {
     use super::*;
     use crate::{Span, Time};
 
-    /// Takes `cubic` in congestion avoidance through `seconds` with a full window and round trips
-    /// of `rtt`.
+    /// Runs `cubic` in congestion avoidance for `seconds` with a full window and round trips of
+    /// `rtt`.
     fn run(cubic: &mut CubicControl, from: f64, seconds: f64, rtt: f64) {
         let mut now = from;
         while now < from + seconds {

@@ -1,4 +1,4 @@
-//! Whether the smoothed round trip of a path says that its bottleneck fills up.
+//! The smoothed round trip of a path as a sign that its bottleneck queue grows.
 
 use crate::Acked;
 
@@ -11,9 +11,9 @@ pub(crate) struct Delay {
     max: f64,
     /// When the previous round trip began, and when this one did.
     rounds: [f64; 2],
-    /// This round trip ends when everything below is acknowledged.
+    /// This round trip ends when all bytes below are acknowledged.
     turn: u64,
-    /// When it was sampled last, in seconds.
+    /// When the last sample was taken, in seconds.
     at: f64,
 }
 
@@ -41,8 +41,8 @@ impl Delay {
         self.smoothed > 0.0
     }
 
-    /// Whether it is beyond `threshold` of the way between its extremes, and longer than when the
-    /// previous round trip began; what was sampled before `since` says nothing.
+    /// Whether it exceeds `threshold` of the way between its extremes, and exceeds its value at the
+    /// start of the previous round trip. Samples from before `since` do not count.
     pub(crate) fn increased(&self, threshold: f64, since: f64) -> bool {
         let above = self.smoothed > self.base + threshold * (self.max - self.base);
         above && self.smoothed > self.rounds[0] && self.at >= since
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
     use crate::{Span, Time};
 
-    /// One sample a round trip.
+    /// One sample per round trip.
     fn sampled(delays: &[f64]) -> Delay {
         let mut delay = Delay::default();
         for (srtt, round) in delays.iter().zip(0..) {

@@ -1,15 +1,15 @@
 //! DWC, Dynamic Window Coupling, as reconstructed: one TCP for each group of paths that are found
 //! to share a bottleneck.
 //!
-//! Source: Hassayoun, Iyengar and Ros, ICNP 2011, of which this is known: a loss on a path asks,
-//! losses and increased delays of others answer; paths that share are one TCP together, groups know
-//! nothing of each other. The rest is reconstructed. A loss event on `r` opens an observation of
+//! Source: Hassayoun, Iyengar and Ros, ICNP 2011. The published part is this: a loss on a path
+//! asks, losses and increased delays of others answer; paths that share are one TCP together, and
+//! groups are independent. The rest is reconstructed. A loss event on `r` opens an observation of
 //! one interval `I`, the longest smoothed round trip of the connection. When it closes, every other
-//! path that had a loss event within `±I` of `r`'s, or whose smoothed delay was above `base + 0.5
-//! (max − base)` and rising when `r` lost, leaves its group for `r`'s. A member of `r`'s group
-//! without a sign at three events of others running is a group of its own. In a group `G`, `w_G =
-//! Σ_{s∈G} w_s`: an acknowledged segment adds `1/w_G`, a loss takes `w_G/2`. A group of one is
-//! Reno.
+//! path that had a loss event within `±I` of `r`'s, or whose smoothed delay was above
+//! `base + 0.5 (max − base)` and rising when `r` lost, leaves its group for `r`'s. A member of
+//! `r`'s group without a sign at three events of others running is a group of its own. In a group
+//! `G`, `w_G = Σ_{s∈G} w_s`: an acknowledged segment adds `1/w_G`, a loss takes `w_G/2`. A group of
+//! one is Reno.
 //!
 //! What that leaves open:
 //! * The whole group halves at once, each member its own window. If only the path that lost did,
@@ -39,7 +39,7 @@ use alloc::vec::Vec;
 
 /// Length of an observation and of an answer, in longest smoothed round trips.
 const INTERVAL: f64 = 1.0;
-/// Where between its extremes the smoothed delay begins to be a sign.
+/// Position between its extremes above which the smoothed delay is a sign.
 const THRESHOLD: f64 = 0.5;
 /// `k`: events of others without a sign, after which a member leaves.
 const PATIENCE: u32 = 3;
@@ -59,14 +59,14 @@ struct Path {
     member: bool,
     group: usize,
     window: Window,
-    /// Before its last reduction, which answered a loss of path `by`.
+    /// The window before its last reduction, which answered a loss of path `by`.
     before: Window,
     by: usize,
     /// Until then its losses belong to an event that the group has answered.
     answered_until: f64,
     lost_at: f64,
     delay: Delay,
-    /// Events of others running at which it showed no sign.
+    /// Events of others in a row at which it showed no sign.
     misses: u32,
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct DwcControl {
     paths: Box<[Path]>,
     /// In the order of their opening, at most one of each path.
     observations: Vec<Observation>,
-    /// How many groups there have been.
+    /// Number of groups formed so far.
     groups: usize,
     now: f64,
 }
@@ -128,7 +128,7 @@ impl DwcControl {
         self.members(self.paths[me].group).map(|path| path.window.cwnd).sum()
     }
 
-    /// Smallest ssthresh of `me`: that of a path by itself, or of a coupled one.
+    /// Smallest ssthresh of `me`: the floor of an uncoupled path, or of a coupled one.
     fn floor(&self, me: usize) -> f64 {
         let coupled = self.members(self.paths[me].group).nth(1).is_some();
         let asked = self.settings.min_ssthresh.filter(|_| coupled);
@@ -160,7 +160,7 @@ impl DwcControl {
         self.paths[me].window.cwnd += segments * (1.0 / self.total(me));
     }
 
-    /// If a member of `group` is no longer in its first slow start, none is.
+    /// If a member of `group` has left its first slow start, all members leave it.
     fn end_slow_start(&mut self, group: usize) {
         if self.members(group).all(|path| self.begins(path.window)) {
             return;
@@ -173,7 +173,7 @@ impl DwcControl {
         }
     }
 
-    /// The group of `me`, which lost, gives up half of its window.
+    /// The group of `me` halves its window after a loss on `me`.
     fn halve(&mut self, me: usize) {
         let (group, floor) = (self.paths[me].group, self.floor(me));
         let answered = self.now + INTERVAL * longest(self.members(group));
@@ -210,7 +210,7 @@ impl DwcControl {
         }
     }
 
-    /// An observation is over: others join the group of the path that lost, and leave it.
+    /// An observation is over: paths join the group of the path that lost, or leave it.
     fn regroup(&mut self, Observation { of, opened, interval, delayed }: &Observation) {
         let group = self.paths[*of].group;
         for other in (0..self.paths.len()).filter(|other| other != of) {
@@ -301,10 +301,10 @@ impl CongestionController for DwcControl {
     }
 }
 
-/// What is a sign of a shared bottleneck.
+/// Signs of a shared bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Dwc {
-    /// A loss on another path beside one's own, or a delay there.
+    /// A loss on another path at about the same time, or a high delay there.
     LossesAndDelays,
     /// Losses alone.
     Losses,

@@ -1,10 +1,10 @@
-//! Every path for itself, as the subflows of a connection without coupling.
+//! Independent control of every path, as for subflows of an uncoupled connection.
 
 use crate::{Acked, Cause, CongestionController, Delivered, SegmentRate, Span, Window};
 use alloc::boxed::Box;
 
-/// Congestion control of one path that does not look at its siblings; see [`CongestionController`]
-/// for what the calls mean.
+/// Congestion control of one path without its siblings; [`CongestionController`] documents the
+/// calls.
 pub(crate) trait Single: Clone {
     fn on_ack(&mut self, ack: &Acked);
     fn on_congestion(&mut self, cause: Cause);

@@ -1,7 +1,8 @@
 //! The maximum over the last rounds, from the three best samples.
 //!
 //! Source: Nichols' windowed filter as in Linux' lib/win_minmax.c (idea): the best sample, the best
-//! after it, and the best after that, each young enough to take over.
+//! one after it, and the best one after that. A later sample takes over when an earlier one
+//! expires.
 
 /// A windowed maximum.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -16,7 +17,7 @@ impl MaxFilter {
         self.best[0].1
     }
 
-    /// Takes in `value` of `round`; samples older than `rounds` are forgotten.
+    /// Adds `value` of `round`; samples older than `rounds` are forgotten.
     pub(crate) fn update(&mut self, round: u64, value: f64, rounds: u64) {
         let new = (round, value);
         if value >= self.best[0].1 || round - self.best[2].0 > rounds {
@@ -31,8 +32,8 @@ impl MaxFilter {
         while round - self.best[0].0 > rounds {
             self.best = [self.best[1], self.best[2], new];
         }
-        // A quarter of the window without a second best, or a half without a third: the newest will
-        // do.
+        // A quarter of the window without a second best, or a half without a third: take the
+        // newest.
         let age = round - self.best[0].0;
         if self.best[1].0 == self.best[0].0 && 4 * age > rounds {
             (self.best[1], self.best[2]) = (new, new);

@@ -1,12 +1,12 @@
 //! Reduced aggression whose TCP moves to the path where TCP's response function gives the highest
 //! rate.
 //!
-//! Source: Tse 2006, §4.4, which wishes for it and leaves open how: by the rule of `switching.rs`.
-//! The rest is the law of `laws/hacker.rs`, of which only the path with the unreduced growth
+//! Source: Tse 2006, §4.4, which proposes it without a rule; the rule here is that of
+//! `switching.rs`. The rest is the law of `laws/hacker.rs`. Only the path with the unreduced growth
 //! changes: every path keeps its window, and goes on from there at its new pace.
 //!
-//! There is no form that moves by trials: they keep a place that is 15 % better (`trial.rs`), and a
-//! wrong place costs less than that where a reduced flow is there as well
+//! There is no form that moves by trials. Trials keep a place that is 15 % better (`trial.rs`), and
+//! a wrong place costs less than that where a reduced flow is on the path as well
 //! (docs/explanation/fair-by-definition.md).
 
 use super::switching::Switching;
@@ -71,7 +71,7 @@ impl CongestionController for HackerSwitchingControl {
     }
 }
 
-/// `hacker-switching`, which has no options.
+/// The kind `hacker-switching`, without options.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HackerSwitching;
 
@@ -125,7 +125,7 @@ mod tests {
         ensemble
     }
 
-    /// What an ACK of one segment adds to `path`, in parts of `1/w`.
+    /// Growth of `path` for an ACK of one segment, in parts of `1/w`.
     fn growth(ensemble: &mut HackerSwitchingControl, path: usize, seconds: f64) -> f64 {
         let before = ensemble.window(path).cwnd;
         ensemble.on_ack(path, &acked(seconds, 1.0));

@@ -2,14 +2,14 @@
 //! overflows.
 //!
 //! Source: Kuzmanovic and Knightly, "TCP-LP: low-priority service via end-point congestion
-//! control", ToN 2006 (symbols `sd`, `d_min`, `d_max`, `δ`, `itt`); Tse 2006 §2.2. Delay is looked
-//! at once in a round trip, and after an indication not before what was under way has been
-//! acknowledged: its delays are those of the old window, and would be a second indication each
+//! control", ToN 2006 (symbols `sd`, `d_min`, `d_max`, `δ`, `itt`); Tse 2006 §2.2. Delay is
+//! compared once in a round trip, and after an indication only once the data in flight has been
+//! acknowledged: its delays are those of the old window, and would give a second indication each
 //! time. The delay is `sd`, smoothed with gain 1/8, also while the window is one segment. Tse's
-//! §3.1 has the probe's own answer decide ("if the ACK arrives quickly enough"). Here some eight
-//! probes pass until a delay that has fallen is believed: a path whose turn comes every 15 round
-//! trips needs about a hundred of them. Linux' `tcp_lp` looks on every ACK and forgets both
-//! extremes at each indication instead: `lp:reset`.
+//! §3.1 has the probe's own answer decide ("if the ACK arrives quickly enough"). Here it takes some
+//! eight probes until a fallen delay shows in `sd`: a path with a turn every 15 round trips needs
+//! about a hundred round trips. Linux' `tcp_lp` compares on every ACK and instead forgets both
+//! extremes at each indication: `lp:reset`.
 
 use super::background::Background;
 use super::each::{Each, Single};
@@ -31,7 +31,7 @@ const INFERENCE: f64 = 3.0;
 struct Delays {
     sd: f64,
     d_min: f64,
-    /// The second largest sample: a single one that is far off does not count.
+    /// The second largest sample: one outlier does not count.
     d_max: f64,
     largest: f64,
 }
@@ -66,18 +66,19 @@ impl Delays {
 #[derive(Clone, Debug)]
 pub(crate) struct LpControl {
     settings: Settings,
-    /// As Linux does it.
+    /// The extremes are reset as in Linux.
     resets: bool,
     state: State,
     before: State,
     delays: Delays,
-    /// Delay is looked at again when this is acknowledged, unless it was sent before an indication.
+    /// Delay is compared again when this byte is acknowledged, unless it was sent before an
+    /// indication.
     round_end: u64,
     settling: bool,
-    /// What has been acknowledged, and sent.
+    /// Bytes acknowledged, and bytes sent.
     una: u64,
     nxt: u64,
-    /// When the last ACK came, and the smoothed round trip then.
+    /// When the last ACK arrived, and the smoothed round trip then.
     now: f64,
     srtt: f64,
     /// Whether the first slow start is over, in which both extremes of the delay are found.
@@ -90,7 +91,7 @@ pub(crate) struct LpControl {
 #[derive(Clone, Copy, Debug)]
 struct State {
     window: Window,
-    /// Until when the window does not grow, and another indication takes it to one segment.
+    /// Until then the window does not grow, and another indication sets it to one segment.
     inference_until: f64,
 }
 
@@ -119,8 +120,8 @@ impl LpControl {
         self.now < self.state.inference_until
     }
 
-    /// Early congestion indication, or a loss: half the window, and one segment if it is the
-    /// second.
+    /// Early congestion indication, or a loss: halves the window; a second one sets it to one
+    /// segment.
     fn indicate(&mut self) {
         let half = self.state.window.cwnd / 2.0;
         let cwnd = if self.inferring() { 0.0 } else { half };
@@ -131,7 +132,7 @@ impl LpControl {
         (self.settling, self.round_end) = (self.nxt > self.una, self.nxt);
     }
 
-    /// Whether a round trip is over in which everything was sent after the last indication.
+    /// Whether a round trip is over whose data was all sent after the last indication.
     fn round_over(&mut self) -> bool {
         if self.una < self.round_end {
             return false;
@@ -173,7 +174,7 @@ impl Single for LpControl {
         let round = self.round_over();
         if self.started && (round || self.resets) && self.delays.congested() {
             self.indicate();
-            self.before = self.state; // delays are not mistaken, as losses may be
+            self.before = self.state; // a delay cannot be spurious as a loss can
             self.slow = true;
             if self.resets {
                 self.delays.reset();
@@ -211,7 +212,7 @@ impl Single for LpControl {
 
     fn restart(&mut self, window: Window) {
         self.state.window = window;
-        self.before = self.state; // what was reduced before is not to be taken back now
+        self.before = self.state; // an earlier reduction must not be undone now
     }
 
     fn window(&self) -> Window {
@@ -219,12 +220,12 @@ impl Single for LpControl {
     }
 }
 
-/// What becomes of the extremes of the delay at an indication of congestion.
+/// The extremes of the delay after an indication of congestion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Lp {
-    /// They are kept.
+    /// Kept.
     Kept,
-    /// They are forgotten, as in Linux.
+    /// Forgotten, as in Linux.
     Reset,
 }
 
@@ -300,7 +301,7 @@ mod tests {
             let mut rounds = 0;
             while lp.window().cwnd > 1.0 {
                 round += 1;
-                rounds += u64::from(lp.window().cwnd < cwnd); // from the first indication on
+                rounds += u64::from(lp.window().cwnd < cwnd); // count from the first indication
                 hear(&mut lp, round, 0.03);
             }
             assert!(rounds <= 3, "{rounds} round trips from {cwnd}");

@@ -25,12 +25,12 @@ macro_rules! schemes {
         }
 
         impl AnyScheme {
-            /// What it needs to be told.
+            /// The needs of its controller from the endpoints.
             pub fn needs(self) -> Needs {
                 match self { $(AnyScheme::$type(scheme) => scheme.needs(),)* }
             }
 
-            /// The same with another slow start, if it can have one.
+            /// The same scheme with another slow start; `None` if it has its own.
             pub(crate) fn with_slow_start(self, slow_start: AnySlowStart) -> Option<Self> {
                 match self {
                     $(AnyScheme::$type(scheme) => {
@@ -40,7 +40,7 @@ macro_rules! schemes {
             }
         }
 
-        /// Any of them at work on one connection.
+        /// The controller of any scheme, for one connection.
         #[derive(Clone, Debug)]
         pub(crate) enum AnyControl {
             $($type(<$file::$type as Scheme>::Control),)*

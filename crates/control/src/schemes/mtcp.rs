@@ -1,12 +1,12 @@
-//! mTCP: a TCP on each path, but for paths that are found to share their bottleneck with a better
-//! one.
+//! mTCP: a TCP on each path, except paths found to share their bottleneck with a better one.
 //!
-//! Source: Zhang, Lai, Krishnamurthy, Peterson and Wang, USENIX 2004, as Tse 2006 §2.1 has it.
-//! Subflows that share a drop-tail queue lose at the same times: of two paths, the fast retransmits
-//! of the one with fewer that have one of the other within a round trip are counted. Where they are
-//! more than half, the path that carried less is suppressed, and tried again later. What the
-//! sources leave open: ten fast retransmits of each at least, a look every 15 s, which compares
-//! what was carried since the last one, and a minute until a path is tried again.
+//! Source: Zhang, Lai, Krishnamurthy, Peterson and Wang, USENIX 2004, in the version of Tse 2006
+//! §2.1. Subflows that share a drop-tail queue lose at the same times: of two paths, take the one
+//! with fewer fast retransmits, and count those with a fast retransmit of the other path within a
+//! round trip. If they are more than half, the path that carried less is suppressed, and tried
+//! again later. Values that the sources leave open: at least ten fast retransmits of each; a
+//! comparison every 15 s, of the data carried since the last one; and a minute until a path is
+//! tried again.
 
 use crate::kind::{Described, Kind};
 use crate::laws::Reno;
@@ -15,30 +15,30 @@ use crate::{Acked, Cause, CongestionController, Needs, Settings, Shell, Window};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// Seconds between two looks, and until a path that was suppressed is tried again.
+/// Seconds between two comparisons, and until a suppressed path is tried again.
 const LOOK: f64 = 15.0;
 const RETRY: f64 = 60.0;
-/// Fast retransmits without which nothing is concluded, and as many as are kept.
+/// Fast retransmits needed for a conclusion; also the number kept.
 const LEAST: usize = 10;
 const KEPT: usize = 256;
-/// Part of them that must coincide.
+/// Fraction of them that must coincide.
 const SHARED: f64 = 0.5;
 
 #[derive(Clone, Debug, Default)]
 struct Path {
     member: bool,
     srtt: f64,
-    /// It has timed out again and not been answered since.
+    /// It has timed out again, and no ACK arrived since.
     failed: bool,
-    /// Segments acknowledged since paths were compared last.
+    /// Segments acknowledged since the last comparison.
     acked: f64,
-    /// When it retransmitted fast, in seconds, oldest first.
+    /// Times of its fast retransmits in seconds, oldest first.
     retransmits: Vec<f64>,
-    /// Whether its last congestion event was one of them.
+    /// Whether its last congestion event was a fast retransmit.
     fast: bool,
     /// When it is tried again, if it is suppressed.
     suppressed_until: Option<f64>,
-    /// It is suppressed, and what it has outstanding may be repaired.
+    /// It is suppressed, and may still repair outstanding data.
     drains: bool,
 }
 
@@ -52,8 +52,8 @@ pub(crate) struct MtcpControl {
     floor: f64,
 }
 
-/// Part of the events of the flow with fewer of them that have one of the other within `interval`;
-/// each counts for one.
+/// Fraction of the events of the flow with fewer events that have one of the other within
+/// `interval`; each event counts for one.
 fn coincide(a: &[f64], b: &[f64], interval: f64) -> f64 {
     let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let (mut found, mut next) = (0, 0);
@@ -83,8 +83,8 @@ impl MtcpControl {
         let (Some(first), Some(second)) = (a.retransmits.first(), b.retransmits.first()) else {
             return false;
         };
-        // As many events reach less far back on a path that has more of them: only the time of both
-        // counts.
+        // The same number of events reaches less far back on a path with more of them: only the
+        // time covered by both counts.
         let since = first.max(*second);
         let [of_a, of_b] = [a, b].map(|path| {
             let early = path.retransmits.partition_point(|at| *at < since);
@@ -99,7 +99,7 @@ impl MtcpControl {
         path.member && !path.failed && path.suppressed_until.is_none()
     }
 
-    /// Of each pair of paths that share, the one that carried less is suppressed.
+    /// Of each pair of paths that share, suppresses the one that carried less.
     fn look(&mut self) {
         for a in 0..self.paths.len() {
             for b in a + 1..self.paths.len() {
@@ -154,7 +154,7 @@ impl CongestionController for MtcpControl {
         self.paths[path].fast = cause == Cause::FastRetransmit;
         if cause == Cause::TimeoutAgain && self.active(path) {
             self.paths[path].failed = true;
-            self.release(); // another one may do
+            self.release(); // another path may send now
         }
         if self.paths[path].fast {
             let events = &mut self.paths[path].retransmits;
@@ -174,7 +174,7 @@ impl CongestionController for MtcpControl {
         self.paths[path] = Path { member, ..Path::default() };
         self.tcp.set_member(path, member);
         if !member {
-            self.release(); // whom it was better than may be needed now
+            self.release(); // a path suppressed for this one may be needed now
         }
     }
 
@@ -203,7 +203,7 @@ impl CongestionController for MtcpControl {
     }
 }
 
-/// mTCP, which has no options.
+/// The kind `mtcp`, without options.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mtcp;
 
@@ -235,7 +235,7 @@ mod tests {
     use super::*;
     use crate::Time;
 
-    /// Two paths of 100 ms that retransmit at these times, and one look.
+    /// Two paths of 100 ms that retransmit at these times, and one comparison.
     fn looked(a: &[f64], b: &[f64]) -> MtcpControl {
         let mut mtcp = MtcpControl::new(Settings::default(), 2);
         for (path, events) in [(0, a), (1, b)] {

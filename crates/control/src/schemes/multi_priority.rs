@@ -3,13 +3,13 @@
 //!
 //! Source: Tse 2006, §2.2 and §3.1 (`cwnd_B` is `w_B` here). A background flow at window one
 //! probes. *Borrowing* (§3.1.1) charges its packet to the base window while it is outstanding,
-//! *returning* (§3.1.2) gives the base flow what it would have earned with it, `1/w_B`, if the
-//! answer is slow, and all background flows together send one probe in a round trip of the base
-//! flow. Until the base flow has been answered, and while it has timed out, there is nothing to
-//! borrow from: then they probe for themselves.
+//! *returning* (§3.1.2) gives the base flow the growth that the packet would have earned, `1/w_B`,
+//! if the answer is slow, and all background flows together send one probe in a round trip of the
+//! base flow. Until the base flow has been answered, and while it has timed out, there is no base
+//! window to borrow from: then background flows probe on their own.
 //!
-//! `multi-priority:naive` does nothing of the kind; `:literal` takes a packet off the base window
-//! for good, as §3.1.1 can be read; `:switching` and `:trial` move the base (`switching.rs`,
+//! `multi-priority:naive` neither borrows nor returns; `:literal` takes a packet off the base
+//! window for good, as §3.1.1 can be read; `:switching` and `:trial` move the base (`switching.rs`,
 //! `trial.rs`). With `:nice` TCP Nice is in the background. Its windows fall below one: a packet is
 //! a probe then too, and is due in 1/w round trips.
 
@@ -57,15 +57,14 @@ pub(crate) struct MultiPriorityControl<B> {
     /// left, or no path could send, and no ACK of the base flow has arrived since.
     base_lost: bool,
     base_recovers: bool,
-    /// Whether the last congestion event of the base path was one of the base flow, which it can
-    /// take back.
+    /// Whether the last congestion event of the base path reduced the base flow, which can undo it.
     base_reduced: bool,
     base_srtt: f64,
     now: f64,
     paths: Box<[Path<B>]>,
-    /// The next probe is lent no earlier, in seconds.
+    /// Earliest time of the next loan of a probe, in seconds.
     lends_at: f64,
-    /// The path that was lent a packet last.
+    /// The last path to borrow a packet.
     turn: usize,
     switching: Switching,
     trial: Trial,
@@ -75,14 +74,14 @@ pub(crate) struct MultiPriorityControl<B> {
 struct Path<B> {
     flow: B,
     member: bool,
-    /// At window one: it may send the packet that it has been lent, or repair it.
+    /// At window one: it may send its borrowed packet, or repair it.
     may_send: bool,
-    /// It has been lent a packet, and that has not been answered.
+    /// It has borrowed a packet that is not yet answered.
     lent: bool,
     /// Until when that packet is charged to the base flow, in seconds; a path that does not send
     /// it, since it stands by or is not established, does not cost the base a packet for ever.
     charged_until: f64,
-    /// It has timed out again and not been answered since.
+    /// It has timed out again, and no ACK arrived since.
     failed: bool,
 }
 
@@ -92,14 +91,14 @@ struct Path<B> {
 const CHARGED: f64 = 4.0;
 
 impl<B: Background> Path<B> {
-    /// It begins with a probe.
+    /// A background flow begins with a probe.
     fn new(settings: Settings, member: bool) -> Self {
         let settings = Settings { initial_window: settings.min_window, ..settings };
         let flow = B::probing(settings);
         Path { flow, member, may_send: false, lent: false, charged_until: 0.0, failed: false }
     }
 
-    /// The smallest window is all that it may have under way.
+    /// Whether it may have only the smallest window outstanding.
     fn probes(&self) -> bool {
         self.flow.at_floor()
     }
@@ -133,29 +132,29 @@ impl<B: Background> MultiPriorityControl<B> {
         self.priorities != MultiPriority::Naive
     }
 
-    /// Whether background flows probe for themselves.
+    /// Whether background flows probe on their own.
     fn probe_freely(&self) -> bool {
         !self.borrows() || self.base_lost || self.base_srtt == 0.0
     }
 
-    /// Packets that are charged to the base window.
+    /// Packets charged to the base window.
     fn outstanding(&self) -> f64 {
         self.paths.iter().filter(|path| path.charged_until > self.now).count() as f64
     }
 
-    /// `w_B` less what is borrowed, at least the smallest window.
+    /// `w_B` less borrowed packets, at least the smallest window.
     fn usable(&self) -> f64 {
         let lent = if self.base_lost { 0.0 } else { self.outstanding() };
         (self.tcp.window(0).cwnd - lent).max(self.settings.min_window)
     }
 
-    /// Moves `w_B` by so many segments.
+    /// Moves `w_B` by this many segments.
     fn move_base(&mut self, by: f64) {
         let Window { cwnd, ssthresh } = self.tcp.window(0);
         self.tcp.restart(0, Window { cwnd: (cwnd + by).max(self.settings.min_window), ssthresh });
     }
 
-    /// At most one probe in a round trip of the base flow, in turn.
+    /// Lends at most one probe in a round trip of the base flow, in turn.
     fn lend(&mut self) {
         let ready = self.base_srtt > 0.0 && !self.base_recovers && self.now >= self.lends_at;
         if !self.borrows() || !ready || self.usable() < self.settings.min_window + 1.0 {
@@ -180,24 +179,24 @@ impl<B: Background> MultiPriorityControl<B> {
         (self.turn, self.lends_at) = (me, self.now + self.base_srtt);
     }
 
-    /// The answer to what `me` was lent has come: the base flow has its packet back and, if the
-    /// answer is slow, what that packet would have earned.
+    /// The borrowed packet of `me` was answered. The base flow gets its packet back and, if the
+    /// answer was slow, the growth that the packet would have earned.
     fn give_back(&mut self, me: usize, repairs: bool) {
         let path = &mut self.paths[me];
         let lent = core::mem::take(&mut path.lent);
-        path.may_send &= repairs; // of what was lost, the rest does not wait for turns either
+        path.may_send &= repairs; // repairs of other losses do not wait for turns either
         path.charged_until = 0.0;
         if lent && path.flow.slow() {
             self.move_base(1.0 / self.tcp.window(0).cwnd);
         }
     }
 
-    /// Where the base is to move after an ACK of `path`, if anywhere.
+    /// The path to which the base moves after an ACK of `path`, if it moves.
     fn better_base(&mut self, path: usize, ack: &Acked) -> Option<usize> {
         self.switching.on_ack(path, ack);
         self.trial.count(ack.segments);
         if self.base_recovers {
-            return None; // it would leave its recovery behind
+            return None; // it would abandon its recovery
         }
         let to = match self.priorities {
             MultiPriority::Switching => self.switching.better(self.base, ack.now.seconds()),
@@ -221,7 +220,7 @@ impl<B: Background> MultiPriorityControl<B> {
         let window = self.paths[to].flow.window();
         let Window { cwnd, .. } = self.tcp.window(0);
         self.paths[from].flow.restart(Window { cwnd, ssthresh: cwnd });
-        self.paths[from].may_send = self.base_lost; // what it repairs, it may go on to repair
+        self.paths[from].may_send = self.base_lost; // it may finish its repairs
         self.paths[to].charged_until = 0.0;
         self.tcp.restart(0, window);
         self.base_srtt = self.switching.srtt(to);
@@ -261,7 +260,7 @@ impl<B: Background> CongestionController for MultiPriorityControl<B> {
         }
         let background = &mut self.paths[path];
         background.flow.on_congestion(cause);
-        // A lost packet is no longer charged; that it may be repaired is not a question of turns.
+        // A lost packet is no longer charged; its repair does not wait for a turn.
         (background.charged_until, background.lent, background.may_send) = (0.0, false, true);
     }
 
@@ -284,7 +283,7 @@ impl<B: Background> CongestionController for MultiPriorityControl<B> {
             (self.base_srtt, self.base_reduced) = (0.0, false);
             (self.base_lost, self.base_recovers) = (!member, false);
         }
-        // Somebody must be the base: the first path that is there, and answers if one does.
+        // There must be a base: the first member that answers or, without one, the first member.
         let answers = self.paths.iter().position(|path| path.member && !path.failed);
         let first = answers.or(self.paths.iter().position(|path| path.member));
         if let Some(first) = first.filter(|_| !self.paths[self.base].member) {
@@ -324,7 +323,7 @@ impl<B: Background> CongestionController for MultiPriorityControl<B> {
     }
 
     fn pacing(&self, path: usize) -> Option<SegmentRate> {
-        // What is lent was due: it goes at once, as a repair does.
+        // A borrowed packet was due: it goes at once, as a repair does.
         let own = path != self.base && !self.paths[path].may_send && self.probe_freely();
         if own { self.paths[path].flow.pacing() } else { None }
     }
@@ -338,7 +337,7 @@ impl<B: Background> CongestionController for MultiPriorityControl<B> {
     }
 }
 
-/// Multi-Priority TCP with what it has in the background.
+/// Multi-Priority TCP with either kind of background flow.
 #[derive(Clone, Debug)]
 pub(crate) enum Running {
     /// TCP-LP.

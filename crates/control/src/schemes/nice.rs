@@ -5,13 +5,13 @@
 //! 2002, §2.3 (`minRTT`, `maxRTT`, `threshold`, `fraction`, `numCong`; values of §4) and its
 //! smallest window; Vegas as in Brakmo and Peterson, JSAC 1995.
 //!
-//! What they leave open: `maxRTT` is to be the round trip of a full queue, so that the first slow
-//! start goes on until a loss and is only learned from; ended as Vegas ends it, the flow takes a
-//! packet of its own for a queue and uses 0.23 of an empty link of 5 Mb/s. `numCong` counts
-//! segments, so that an ACK for two counts for both. Vegas adds its segment in a round also to a
-//! fraction of one, and a round is then the 1/w round trips between two packets. Its slow start
-//! doubles in every round, as Linux' does. A lone packet is answered late by receivers that delay
-//! ACKs: the prototype sent two at a time for that, this does not.
+//! Rules that they leave open: `maxRTT` is the round trip of a full queue, so the first slow start
+//! continues until a loss and only serves to find the extremes. With the end of Vegas' slow start,
+//! the flow would mistake its own packet for a queue and use 0.23 of an empty link of 5 Mb/s.
+//! `numCong` counts segments, so that an ACK for two counts twice. Vegas adds its segment in a
+//! round also to a fraction of one, and a round is then the 1/w round trips between two packets.
+//! Its slow start doubles in every round, as Linux' does. Receivers with delayed ACKs answer a
+//! single packet late: the prototype therefore sent two at a time; this does not.
 
 use super::background::Background;
 use super::each::{Each, Single};
@@ -42,13 +42,13 @@ pub(crate) struct NiceControl {
     min_rtt: f64,
     max_rtt: f64,
     round: Round,
-    /// The round ends when this is acknowledged.
+    /// The round ends when this byte is acknowledged.
     round_end: u64,
     /// Whether the first slow start is over, in which both extremes of the round trip are found.
     started: bool,
     /// Whether the last ACK was late.
     slow: bool,
-    /// When the last ACK came, and the smoothed round trip then.
+    /// When the last ACK arrived, and the smoothed round trip then.
     now: f64,
     srtt: f64,
 }
@@ -90,7 +90,7 @@ impl NiceControl {
         self.round.samples += 1.0;
     }
 
-    /// A round is over, in which the window was used if it is `limited`.
+    /// A round is over; `limited` says that the window was used.
     fn end_of_round(&mut self, segments: f64, limited: bool) {
         let Round { late, sum, samples } = core::mem::take(&mut self.round);
         let Window { cwnd: w, ssthresh } = self.window;
@@ -98,7 +98,7 @@ impl NiceControl {
             self.slow_start(segments, limited);
         } else if late > FRACTION * w {
             self.halve();
-            self.before = self.window; // delays are not mistaken, as losses may be
+            self.before = self.window; // a delay cannot be spurious as a loss can
         } else if samples > 0.0 {
             let rtt = sum / samples;
             let queued = w * (rtt - self.min_rtt) / rtt;
@@ -108,7 +108,7 @@ impl NiceControl {
             } else if w < ssthresh {
                 self.slow_start(segments, limited);
             } else if queued > BETA {
-                self.window.cwnd = w - 1.0; // more than three are in the queue
+                self.window.cwnd = w - 1.0; // more than three packets are queued
             } else if queued < ALPHA && limited {
                 self.window.cwnd = w + 1.0;
             }
@@ -201,7 +201,7 @@ impl Single for NiceControl {
             false => window.cwnd,
         };
         self.window = Window { cwnd, ssthresh: window.ssthresh };
-        self.before = self.window; // a later `undo` must not restore a window from before
+        self.before = self.window; // a later `undo` must not restore an older window
     }
 
     fn window(&self) -> Window {
@@ -217,7 +217,7 @@ impl Single for NiceControl {
     }
 }
 
-/// TCP Nice, which has no options.
+/// The kind `nice`, without options.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nice;
 
@@ -271,7 +271,7 @@ mod tests {
         nice.on_ack(&ack);
     }
 
-    /// One round of ten ACKs of which so many are late.
+    /// One round of ten ACKs, `late` of them late.
     fn round(nice: &mut NiceControl, late: u32) {
         for me in 1..=10 {
             hear(nice, if me <= late { 0.106 } else { 0.104 }, me == 10);
@@ -292,7 +292,7 @@ mod tests {
     fn otherwise_it_is_vegas() {
         for (rtt, after) in [(0.102, 41.0), (0.1045, 40.0), (0.1099, 39.0)] {
             let mut nice = avoiding(40.0);
-            nice.max_rtt = 0.2; // late is what takes more than 110 ms
+            nice.max_rtt = 0.2; // an ACK after more than 110 ms is late
             (1..=40).for_each(|me| hear(&mut nice, rtt, me == 40));
             assert_eq!(nice.window().cwnd, after, "{rtt}");
         }

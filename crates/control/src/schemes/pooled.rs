@@ -1,17 +1,17 @@
-//! One loss history for all paths of an ensemble: what Bilevel TFRC's master knows in its variant
-//! for many paths.
+//! One loss history for all paths of an ensemble, for the master of Bilevel TFRC in its variant for
+//! many paths.
 //!
-//! Ours; Tse 2006, §4.2 only wishes for it. Eq. 3.3 is a mean of loss event rates that each path
+//! Ours; Tse 2006, §4.2 only proposes it. Eq. 3.3 is a mean of loss event rates that each path
 //! estimates from eight loss intervals of its own. A path that sends an Nth of the packets takes N
-//! times as long to forget, and what the response function asks of it for N empty paths is an
-//! interval N² times as long as one path's. Here the packets of all paths are one sequence, and the
-//! estimate of the same quantity remembers eight of its intervals. A loss of what was sent before
-//! the ensemble heard of an event belongs to that event, on whichever path.
+//! times as long to forget, and for N empty paths the response function requires an interval N²
+//! times as long as one path's. Here the packets of all paths are one sequence, and the estimate of
+//! the same quantity remembers eight of its intervals. A loss of a packet sent before the ensemble
+//! learned of an event belongs to that event, on any path.
 //!
-//! For the division a path has, besides the `f_i` of its own history, that of what the ensemble
-//! remembers: `(k_i + 1) / (n_i + 1/f_M)` with `k_i` events in `n_i` packets, the mean of what is
-//! likely if `f_i` is exponentially distributed around `f_M` before anything is known. A path that
-//! has hardly sent is as good as the others.
+//! For the division a path has, besides the `f_i` of its own history, an `f_i` from the ensemble's
+//! history: `(k_i + 1) / (n_i + 1/f_M)` with `k_i` events in `n_i` packets, its posterior mean if
+//! `f_i` has an exponential prior with mean `f_M`. A path that has hardly sent is as good as the
+//! others.
 
 use crate::tfrc::{Allowed, INTERVALS, Report};
 use alloc::boxed::Box;
@@ -23,7 +23,7 @@ pub(super) struct Pooled {
     /// Loss events so far, and the intervals between them in segments, the open one first.
     events: u64,
     intervals: [u64; INTERVALS + 1],
-    /// When the ensemble heard of the last event, in seconds.
+    /// When the ensemble learned of the last event, in seconds.
     heard: f64,
     paths: Box<[Part]>,
 }
@@ -55,8 +55,8 @@ fn sum(counts: &[u64]) -> u64 {
 }
 
 impl Pooled {
-    /// Nothing lost yet; `initial` segments in the first round trip. Old intervals count less while
-    /// the open one is long (RFC 5348 §5.5).
+    /// A history without losses; `initial` segments in the first round trip. Old intervals count
+    /// less while the open one is long (RFC 5348 §5.5).
     pub(super) fn new(initial: f64, paths: usize) -> Self {
         Pooled {
             allowed: Allowed::new(initial, true),
@@ -72,7 +72,7 @@ impl Pooled {
         self.paths[path] = Part::default();
     }
 
-    /// `f_i` by what the ensemble remembers; none as long as that has no loss.
+    /// `f_i` from the ensemble's history; `None` while that has no loss.
     pub(super) fn loss(&self, path: usize) -> Option<f64> {
         let mean = self.allowed.loss();
         let Part { events, segments, .. } = &self.paths[path];
@@ -98,7 +98,7 @@ impl Pooled {
         self.allowed.rate()
     }
 
-    /// Appends what `path` reports to the sequence of all.
+    /// Appends the report of `path` to the sequence of all packets.
     fn take_in(&mut self, path: usize, report: &Report<'_>) {
         let Some((&open, closed)) = report.intervals.split_first() else { return };
         let part = &mut self.paths[path];

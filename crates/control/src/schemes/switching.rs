@@ -1,7 +1,7 @@
-//! Which path should carry the base flow: the one where TCP's response function gives the highest
-//! rate.
+//! The choice of the base path by TCP's response function: the base flow belongs on the path with
+//! the highest rate.
 //!
-//! Source: Tse 2006, §4.3.1, §4.4 and §5.2, which proposes it and leaves open how. Here loss is the
+//! Source: Tse 2006, §4.3.1, §4.4 and §5.2, which proposes it without a rule. Here loss is the
 //! inverse mean length of the intervals between congestion events, the open one included (RFC 5348
 //! §5.4 without its synthetic first one), and another path must be a quarter better for ten of its
 //! round trips.
@@ -9,16 +9,16 @@
 use crate::{Acked, Cause};
 use alloc::boxed::Box;
 
-/// By what factor another path must be better.
+/// Factor by which another path must be better.
 const BETTER: f64 = 1.25;
-/// For how many of its round trips.
+/// Round trips of that path for which it must be better.
 const FOR: f64 = 10.0;
 /// Loss intervals that are remembered, and the weight of each, newest first (RFC 5348 §5.4).
 const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Path {
-    /// Segments since the last congestion event, and between the ones before, newest first.
+    /// Segments since the last congestion event, and between the events before it, newest first.
     open: f64,
     closed: [f64; WEIGHTS.len()],
     srtt: f64,
@@ -26,7 +26,7 @@ struct Path {
     better_since: Option<f64>,
 }
 
-/// What has been measured of all paths.
+/// Measurements of all paths.
 #[derive(Clone, Debug)]
 pub(super) struct Switching(Box<[Path]>);
 
@@ -47,8 +47,8 @@ impl Path {
         (sum / weights).max(closed).max(1.0)
     }
 
-    /// Segments per second of a TCP here, none on a path that does not answer (Padhye et al. 1998,
-    /// with `t_RTO = 4 R` and `b = 1`).
+    /// Rate of a TCP on this path in segments per second; `None` on a path that does not answer
+    /// (Padhye et al. 1998, with `t_RTO = 4 R` and `b = 1`).
     fn rate(&self) -> f64 {
         if self.srtt == 0.0 {
             return 0.0;
@@ -77,7 +77,7 @@ impl Switching {
     pub(super) fn on_congestion(&mut self, path: usize, cause: Cause) {
         let path = &mut self.0[path];
         if cause == Cause::TimeoutAgain {
-            path.srtt = 0.0; // it may be dead: it has no rate until it is answered
+            path.srtt = 0.0; // the path may be dead: no rate until an ACK arrives
         } else {
             path.closed.rotate_right(1);
             path.closed[0] = path.open.max(1.0);
@@ -85,7 +85,7 @@ impl Switching {
         }
     }
 
-    /// The path with the highest rate among those that `may` be it and have been measured.
+    /// The measured path with the highest rate among those that `may` accepts.
     pub(super) fn best(&self, may: impl Fn(usize) -> bool) -> Option<usize> {
         let known = (0..self.0.len()).filter(|&me| self.0[me].srtt > 0.0 && may(me));
         known.max_by(|&a, &b| self.0[a].rate().total_cmp(&self.0[b].rate()))
@@ -101,7 +101,7 @@ impl Switching {
         self.0.iter().map(|path| path.srtt).fold(0.0, f64::max)
     }
 
-    /// The path that is to become the base, if another one has been better than `base` for long.
+    /// The path that becomes the base, if it has been better than `base` for long enough.
     pub(super) fn better(&mut self, base: usize, now: f64) -> Option<usize> {
         let level = BETTER * self.0[base].rate();
         let mut best: Option<(usize, f64)> = None;

@@ -2,17 +2,18 @@
 //! (Bilevel TFRC).
 //!
 //! Source: Tse 2006, §2.1 (fractional), §3.2 with eq. 3.1 and 3.3 (bilevel; symbols `R_M`, `R_i`,
-//! `f_M`, `f_i`). A path's own TFRC gives its nominal rate `R_i`, of which it may send a part.
+//! `f_M`, `f_i`). A path's own TFRC gives its nominal rate `R_i`; the path may send at a part of
+//! this rate.
 //!
-//! RFC 5348 caps `R_i` at `2 X_recv`, twice what arrives. A fraction 1/N sees an Nth of `R_i`
+//! RFC 5348 caps `R_i` at `2 X_recv`, twice the receive rate. A fraction 1/N sees an Nth of `R_i`
 //! arrive, so its `X_recv` counts N times: otherwise the cap would let it shrink for ever, and §4.2
 //! says that the nominal rate of a fraction grows to N times the rate of its path.
 //!
-//! For Bilevel TFRC the thesis says nothing of the cap. By its words `X_recv` is taken as it is
-//! reported: "each subflow performs independent congestion control and loss calculations" (§3.2),
-//! so its TFRC knows of no master, and the report has "the current receiving rate" (§3.2.1).
-//! Nothing shrinks for ever, since `R_i` counts only in proportion to the others. With
-//! `bilevel-tfrc:scaled`, `X_recv` counts `ΣR/R_M` times, as if the path had sent all of `R_i`.
+//! For Bilevel TFRC the thesis does not mention the cap. By its text `X_recv` is used as reported:
+//! "each subflow performs independent congestion control and loss calculations" (§3.2), so its TFRC
+//! knows of no master, and the report has "the current receiving rate" (§3.2.1). Nothing shrinks
+//! for ever, since `R_i` counts only in proportion to the others. With `bilevel-tfrc:scaled`,
+//! `X_recv` counts `ΣR/R_M` times, as if the path had sent all of `R_i`.
 //!
 //! §3.2 leaves two more rules open. Here the master's round trip is the mean of its paths' round
 //! trips, weighted by their rates. Until a path has lost a packet, the master doubles its rate
@@ -28,15 +29,15 @@ use crate::tfrc::{Allowed, Feedback, Report, throughput};
 use crate::{Acked, Cause, CongestionController, Needs, SegmentRate, Settings, Time, Window};
 use alloc::boxed::Box;
 
-/// How what the paths are allowed becomes what they send.
+/// The rule from the allowed rates of the paths to their sending rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Division {
-    /// Each path sends what it is allowed.
+    /// Each path sends at its allowed rate.
     Alone,
-    /// Each of N paths sends 1/N of it.
+    /// Each of N paths sends at 1/N of its allowed rate.
     Fractional,
-    /// A master's rate is divided in proportion to it. If it is `scaled`, what arrives on a path
-    /// counts for as many times as much as the path may send less than it is allowed.
+    /// A master's rate is divided in proportion to the allowed rates. If `scaled`, the receive rate
+    /// of a path is multiplied by its allowed rate over its sending rate.
     Bilevel { scaled: bool },
     /// The same with a master that has one loss history for all paths.
     Pooled,
@@ -47,7 +48,7 @@ const INITIAL_WINDOW: f64 = 3.0;
 /// Least rate of the master and of what a path sends, in segments per second (`1/t_mbi`).
 const SLOWEST: f64 = 1.0 / 64.0;
 
-/// What TFRC needs, however it divides.
+/// The needs of TFRC, whatever the division.
 pub(super) const NEEDS: Needs = Needs { reports: true, siblings: true, ..Needs::NONE };
 
 /// TFRC over all paths of a connection.
@@ -55,9 +56,9 @@ pub(super) const NEEDS: Needs = Needs { reports: true, siblings: true, ..Needs::
 pub(crate) struct TfrcControl {
     division: Division,
     paths: Box<[Path]>,
-    /// What a path begins with.
+    /// The initial state of a path.
     fresh: Allowed,
-    /// How many times less than its nominal rate a path sends.
+    /// The nominal rate of a path divided by its sending rate.
     scale: f64,
     master: Master,
     /// The master's history, if it has one.
@@ -76,7 +77,7 @@ struct Path {
 struct Master {
     /// `R_M` in segments per second.
     rate: f64,
-    /// When its slow start doubled the rate last.
+    /// When its slow start last doubled the rate.
     doubled: f64,
 }
 
@@ -102,23 +103,23 @@ impl TfrcControl {
         self.paths.iter().filter(|path| path.member).map(|path| &path.own)
     }
 
-    /// Members that have reported.
+    /// Members with at least one report.
     fn heard(&self) -> impl Iterator<Item = &Allowed> {
         self.members().filter(|path| path.rtt() > 0.0)
     }
 
-    /// A mean of those, weighted by their rates.
+    /// A mean over those members, weighted by their rates.
     fn mean(&self, of: fn(&Allowed) -> f64) -> f64 {
         let total: f64 = self.heard().map(Allowed::rate).sum();
         self.heard().map(|path| path.rate() / total * of(path)).sum()
     }
 
-    /// What arrives on all of them, in segments per second.
+    /// Receive rate of all members together, in segments per second.
     fn received(&self) -> f64 {
         self.heard().map(Allowed::received).sum()
     }
 
-    /// `R_i`: in which proportion the master's rate is divided.
+    /// `R_i`: the weight of a path in the division of the master's rate.
     fn nominal(&self, me: usize) -> f64 {
         let own = &self.paths[me].own;
         let Some(pooled) = &self.pooled else { return own.rate() };
@@ -129,7 +130,7 @@ impl TfrcControl {
         own.rate().max(pooled).min(self.master.rate)
     }
 
-    /// How many times what arrives on a path counts in its own TFRC.
+    /// Factor on the receive rate of a path in its own TFRC.
     fn magnified(&self) -> f64 {
         match self.division {
             Division::Alone | Division::Bilevel { scaled: false } => 1.0,
@@ -160,7 +161,7 @@ impl TfrcControl {
     /// rates.
     fn command(&mut self, now: f64) {
         if self.heard().map(Allowed::rate).sum::<f64>() <= 0.0 {
-            return; // nothing was reported yet
+            return; // no report yet
         }
         let (loss, rtt) = (self.mean(Allowed::loss), self.mean(Allowed::rtt));
         let limit = 2.0 * self.received();
@@ -227,7 +228,7 @@ impl CongestionController for TfrcControl {
     }
 }
 
-/// How TFRC is told to divide and to remember.
+/// The division of TFRC, and its loss history.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tfrc {
     division: Division,
@@ -368,8 +369,8 @@ mod tests {
         assert!((0..2).all(|path| rate(&tfrc, path) < 0.1), "{}", rate(&tfrc, 0));
     }
 
-    /// Two paths, of which only the first loses packets, after long; everything sent on the second
-    /// arrives.
+    /// Two paths. The first one starts to lose packets after a long time; everything sent on the
+    /// second arrives.
     fn one_lossless(scaled: bool) -> TfrcControl {
         let mut tfrc = tfrc(Division::Bilevel { scaled }, 2);
         for round in 1..2000 {

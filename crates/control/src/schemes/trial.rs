@@ -1,4 +1,4 @@
-//! Which path should carry the base flow, found out by trying.
+//! The choice of the base path by trial.
 //!
 //! This rule is ours, for networks in which the response function of `switching.rs` misleads. On a
 //! path without competing traffic a background flow is as fast as a TCP: moving the base there
@@ -9,7 +9,7 @@
 
 /// Round trips of the slowest path in an epoch: some sawteeth of a TCP.
 const EPOCH: f64 = 100.0;
-/// By what factor all paths together must be better.
+/// Factor by which the rate of all paths together must be higher.
 const BETTER: f64 = 1.15;
 /// Epochs before the first trial.
 const FIRST_REST: u32 = 2;
@@ -20,13 +20,13 @@ const LONGEST_REST: u32 = 32;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stage {
-    /// So many epochs pass.
+    /// Epochs left until the next trial.
     Rest(u32),
-    /// The rate of all paths as they are is measured.
+    /// Measures the rate of all paths before the move.
     Before,
     /// The base has moved from this path; windows settle.
     Settle(usize),
-    /// The rate of all paths is measured again.
+    /// Measures the rate of all paths after the move.
     After(usize),
 }
 
@@ -50,18 +50,18 @@ impl Trial {
         Trial { stage, began: 0.0, ends: 0.0, acked: 0.0, before: 0.0, rest: FIRST_REST }
     }
 
-    /// Paths came or went: what was measured is of another network.
+    /// A path joined or left: the measurements are of another network.
     pub(super) fn reset(&mut self) {
         *self = Trial { began: self.began, ends: self.ends, ..Trial::new() };
     }
 
-    /// So many segments were acknowledged, on any path.
+    /// Counts segments acknowledged on any path.
     pub(super) fn count(&mut self, segments: f64) {
         self.acked += segments;
     }
 
-    /// The path to which the base is to move now, `candidate` or back, if it is to move; with round
-    /// trips of `slowest` seconds on the slowest path.
+    /// The path to which the base moves now, `candidate` or back, if it moves; `slowest` is the
+    /// round trip of the slowest path in seconds.
     pub(super) fn turn(
         &mut self,
         now: f64,
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    /// What the base does in `epochs` if all paths together have a rate of `rates[base]`.
+    /// Moves of the base in `epochs` if all paths together have a rate of `rates[base]`.
     fn moves(rates: [f64; 2], epochs: u32) -> Vec<usize> {
         let (mut trial, mut base, mut seen) = (Trial::new(), 0, Vec::new());
         for tick in 0..epochs * 100 {

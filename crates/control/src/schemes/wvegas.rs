@@ -20,7 +20,7 @@ const TOTAL_ALPHA: f64 = 10.0;
 const MIN_ALPHA: f64 = 2.0;
 /// Queued packets at which slow start ends.
 const GAMMA: f64 = 1.0;
-/// Round-trip samples without which a round is Reno's.
+/// Round-trip samples below which a round is Reno's.
 const MIN_SAMPLES: u32 = 3;
 /// Smallest window, in segments.
 const FLOOR: f64 = 2.0;
@@ -42,12 +42,12 @@ struct Path {
     /// Sum and number of the samples of this round.
     sum: f64,
     samples: u32,
-    /// The round ends when this is acknowledged.
+    /// The round ends when this byte is acknowledged.
     round_end: u64,
     /// In segments per second, of the last round in which the path had enough queued; zero before.
     rate: f64,
     alpha: f64,
-    /// Smallest queueing delay since the queue was drained last; zero before the first.
+    /// Smallest queueing delay since the queue was last drained; zero before the first.
     q_min: f64,
 }
 
@@ -197,12 +197,12 @@ impl CongestionController for WvegasControl {
     }
 }
 
-/// What becomes of a queue that has doubled.
+/// The treatment of a queue that has doubled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wvegas {
-    /// It is drained, as Linux' module has it.
+    /// Drained, as in Linux' module.
     Drained,
-    /// It is kept.
+    /// Kept.
     Kept,
 }
 
@@ -242,7 +242,8 @@ mod tests {
         wvegas
     }
 
-    /// One round of `me` in which every sample is what a queue of `queued` packets gives.
+    /// One round of `me` in which every sample is the round trip with `queued` packets in the
+    /// queue.
     fn round(wvegas: &mut WvegasControl, me: usize, queued: f64) {
         let w = wvegas.window(me).cwnd;
         let rtt = 0.1 / (1.0 - queued / w); // w (rtt − base) / rtt = queued

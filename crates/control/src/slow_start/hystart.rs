@@ -1,7 +1,7 @@
 //! HyStart++: leaves slow start before the queue is full, by the round-trip times of whole rounds.
 //!
 //! Source: RFC 9406 §4 (symbols `currentRoundMinRTT`, `lastRoundMinRTT`, `cssBaselineMinRtt`). Only
-//! the first slow start of a path is HyStart++'s: later ones have an ssthresh to go by, and are
+//! the first slow start of a path is HyStart++'s: later ones have a finite ssthresh, and are
 //! standard.
 
 use super::{SlowStart, Standard, Step};
@@ -17,11 +17,11 @@ const CSS_ROUNDS: u32 = 5;
 /// `L`: segments that one ACK may count for, without pacing.
 const ACK_LIMIT: f64 = 8.0;
 
-/// The first slow start of a path, or what comes after it.
+/// The first slow start of a path, or a later one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HyStart(Option<Rounds>);
 
-/// The rounds of a slow start that goes on.
+/// The rounds of the present slow start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Rounds {
     /// `windowEnd`: the round is over when it is acknowledged.
@@ -73,7 +73,7 @@ impl Kind for HyStart {
 }
 
 impl Rounds {
-    /// How much the window grows for each acknowledged segment; `None`: slow start is over.
+    /// Growth of the window for each acknowledged segment; `None`: slow start is over.
     fn growth(&mut self, rtt: f64, una: u64, nxt: u64) -> Option<f64> {
         if una >= self.window_end {
             self.window_end = nxt;

@@ -1,5 +1,5 @@
 //! The registry of slow starts: how a path grows below ssthresh, and when it stops. One file each,
-//! one line each; `LAW+NAME` says which.
+//! one line each; scenarios select one as `LAW+NAME`.
 
 use crate::kind::kinds;
 use crate::{Acked, Phase};
@@ -8,14 +8,14 @@ use crate::{Acked, Phase};
 ///
 /// A value is the state of one path.
 pub trait SlowStart: Copy + core::fmt::Debug + PartialEq {
-    /// What an ACK of new data adds to a window below ssthresh.
+    /// The growth of a window below ssthresh for an ACK of new data.
     fn on_ack(&mut self, ack: &Acked) -> Step;
 
-    /// A congestion event began on the path: the next slow start has an ssthresh to go by.
+    /// A congestion event began on the path: the next slow start has a finite ssthresh.
     fn on_congestion(&mut self) {}
 }
 
-/// What an ACK adds in slow start.
+/// The growth for one ACK in slow start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// Segments that the ACK counts for at most.
@@ -30,7 +30,7 @@ pub(crate) const ACK_LIMIT: f64 = 2.0;
 pub(crate) const ACK_LIMIT_AFTER_TIMEOUT: f64 = 1.0;
 
 /// Segments that one ACK may count for in `phase`, in which the window may grow.
-#[inline(always)] // on the way of every ACK
+#[inline(always)] // runs for every ACK
 pub(crate) fn ack_limit(phase: Phase) -> f64 {
     match phase {
         Phase::Loss => ACK_LIMIT_AFTER_TIMEOUT,
@@ -63,7 +63,7 @@ slow_starts! {
 }
 
 impl AnySlowStart {
-    /// The one that everybody has who does not ask for another.
+    /// The default slow start.
     pub const STANDARD: AnySlowStart = AnySlowStart::Standard(Standard);
 }
 

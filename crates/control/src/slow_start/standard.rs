@@ -1,6 +1,6 @@
-//! Slow start as TCP has it: a segment for each one acknowledged, until ssthresh or a loss.
+//! Standard slow start of TCP: one segment for each one acknowledged, until ssthresh or a loss.
 //!
-//! Source: RFC 5681 §3.1, with the limits of RFC 3465 on what one ACK counts for.
+//! Source: RFC 5681 §3.1, with the limits of RFC 3465 on the segments that one ACK counts for.
 
 use super::{SlowStart, Step, ack_limit};
 use crate::Acked;
@@ -11,7 +11,7 @@ use crate::kind::{Described, Kind};
 pub struct Standard;
 
 impl SlowStart for Standard {
-    #[inline(always)] // on the way of every ACK
+    #[inline(always)] // runs for every ACK
     fn on_ack(&mut self, ack: &Acked) -> Step {
         Step { limit: ack_limit(ack.phase), growth: Some(1.0) }
     }

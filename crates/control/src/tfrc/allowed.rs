@@ -1,16 +1,16 @@
-//! The rate that one path's sender is allowed, RFC 5348 §4.
+//! The allowed rate of one path's sender, RFC 5348 §4.
 
 use super::{LossRate, Report, loss_for, throughput};
 use alloc::collections::VecDeque;
 
 /// `t_mbi`: even the slowest path sends a segment in this many seconds.
 const SLOWEST: f64 = 64.0;
-/// No rate is larger, in segments per second: a path without loss whose rate says only what part it
-/// has of another may grow for ever, and is to stay finite.
+/// Upper bound of rates in segments per second. A path without loss whose rate only weighs it
+/// against other paths may grow without end; the bound keeps the rate finite.
 const FASTEST: f64 = 1e12;
 /// Weight of the past in the mean of √R (`q2`).
 const MEMORY: f64 = 0.9;
-/// What a report of loss leaves of what arrived while the application limited sending.
+/// Factor that a report of loss applies to the receive rate of an application-limited time.
 const LIMITED_DECAY: f64 = 0.85;
 
 /// The allowed rate of one path.
@@ -29,7 +29,7 @@ pub(crate) struct Allowed {
     root_mean: f64,
     /// The newest √R_sample.
     root: f64,
-    /// `tld`: when slow start doubled the rate last.
+    /// `tld`: when slow start last doubled the rate.
     doubled: f64,
     /// Initial window in segments.
     initial: f64,
@@ -66,19 +66,19 @@ impl Allowed {
         self.rtt
     }
 
-    /// The largest rate that was reported in two round trips; zero before the first report.
+    /// The largest rate reported in the last two round trips; zero before the first report.
     pub(crate) fn received(&self) -> f64 {
         self.received.iter().map(|(_, rate)| *rate).fold(0.0, f64::max)
     }
 
-    /// Factor that keeps the rate from swinging with the queue: √R over its mean (§4.5).
+    /// Factor that damps oscillation of the rate with the queue: √R over its mean (§4.5).
     pub(crate) fn damping(&self) -> f64 {
         if self.root > 0.0 { self.root_mean / self.root } else { 1.0 }
     }
 
-    /// The receiver reports (§4.3). The path may send `scale` times less than this rate, so that
-    /// what arrived stands for `scale` times as much: in the cap, and in the rate that the first
-    /// loss interval stands for.
+    /// Applies a report of the receiver (§4.3). The path may send `scale` times less than this
+    /// rate, so that its receive rate counts `scale` times: in the cap, and in the rate that sets
+    /// the first loss interval.
     pub(crate) fn on_feedback(&mut self, report: &Report<'_>, scale: f64) {
         let first = self.rtt == 0.0;
         self.rtt = report.rtt;
@@ -102,7 +102,7 @@ impl Allowed {
         self.set_rate(report.now, limit);
     }
 
-    /// `recv_limit`: what arrived lately says how much may be sent.
+    /// `recv_limit`: the limit on the rate from recent receive rates.
     fn limit(&mut self, report: &Report<'_>, worse: bool) -> f64 {
         if !report.limited {
             self.received.push_back((report.now, report.received));
@@ -110,7 +110,8 @@ impl Allowed {
             self.received.retain(|(at, _)| *at >= horizon);
             return 2.0 * self.received();
         }
-        // What an idle application let arrive is no measure of the path: the largest report stays.
+        // The receive rate of an idle application does not measure the path: the largest report
+        // stays.
         let (most, factor) = match worse {
             true => ((self.received() / 2.0).max(LIMITED_DECAY * report.received), 1.0),
             false => (self.received().max(report.received), 2.0),
@@ -134,8 +135,8 @@ impl Allowed {
         self.initial / self.rtt
     }
 
-    /// No report came for four round trips (§4.4); `idle`: nothing was sent meanwhile. `scale` is
-    /// as in [`Allowed::on_feedback`].
+    /// The nofeedback timer expired: no report came for four round trips (§4.4); `idle`: nothing
+    /// was sent meanwhile. `scale` is as in [`Allowed::on_feedback`].
     pub(crate) fn on_silence(&mut self, now: f64, idle: bool, scale: f64) {
         let received = scale * self.received();
         let recover = if self.rtt > 0.0 { self.initial_rate() } else { f64::INFINITY };
@@ -182,11 +183,11 @@ mod tests {
         let mut allowed = begun();
         assert_eq!(allowed.rate(), 30.0);
         allowed.on_feedback(&report(1.05, 30.0, 0, &[3]), 1.0);
-        assert_eq!(allowed.rate(), 30.0); // half a round trip only
+        assert_eq!(allowed.rate(), 30.0); // only half a round trip
         allowed.on_feedback(&report(1.1, 30.0, 0, &[4]), 1.0);
         assert_eq!(allowed.rate(), 60.0);
         allowed.on_feedback(&report(1.25, 40.0, 0, &[9]), 1.0);
-        assert_eq!(allowed.rate(), 80.0); // twice what arrived
+        assert_eq!(allowed.rate(), 80.0); // twice the receive rate
     }
 
     #[test]

@@ -21,8 +21,8 @@ pub(crate) fn throughput(p: f64, rtt: f64) -> f64 {
     1.0 / (fast + timeouts)
 }
 
-/// The `p` with `X(p) = rate`, within the range in which there is one (RFC 5348 §6.3.1); in
-/// segments per second and seconds.
+/// The `p` with `X(p) = rate`, within the range of the search (RFC 5348 §6.3.1); in segments per
+/// second and seconds.
 pub(crate) fn loss_for(rate: f64, rtt: f64) -> f64 {
     let (mut low, mut high) = (libm::log(LEAST), libm::log(MOST));
     for _ in 0..60 {

@@ -39,34 +39,34 @@ pub fn loss_event_rate(intervals: &[f64]) -> f64 {
     rate(intervals, &[1.0; INTERVALS], 1.0)
 }
 
-/// What the sender of a path keeps to make a loss event rate of the intervals that are reported.
+/// The sender's state of a path from which it computes the loss event rate of reported intervals.
 #[derive(Clone, Debug)]
 pub struct LossRate {
     /// Whether old intervals count less while the open one is long (history discounting).
     discounting: bool,
     /// Loss events reported so far.
     events: u64,
-    /// Length that the first interval is taken to have; it replaces what arrived in slow start.
+    /// Assumed length of the first interval; it replaces the segments received in slow start.
     first: f64,
     /// `DF_i` of the closed intervals.
     discounts: [f64; INTERVALS],
-    /// `DF` of the closed intervals, where the open one counts.
+    /// `DF` of the closed intervals, if the open one counts.
     general: f64,
 }
 
 impl LossRate {
-    /// Nothing lost yet.
+    /// A state without losses.
     pub fn new(discounting: bool) -> Self {
         let discounts = [1.0; INTERVALS];
         LossRate { discounting, events: 0, first: 0.0, discounts, general: 1.0 }
     }
 
-    /// Whether `events` events are the first report of a loss: its interval is then to be set.
+    /// Whether `events` events are the first report of a loss: its interval must then be set.
     pub fn is_first(&self, events: u64) -> bool {
         self.first == 0.0 && events > 0
     }
 
-    /// The interval before the first loss is taken to be this long.
+    /// Sets the length of the interval before the first loss.
     pub fn set_first(&mut self, segments: f64) {
         self.first = segments.max(1.0);
     }
@@ -91,7 +91,7 @@ impl LossRate {
         rate(&lengths[..count], &self.discounts, self.general)
     }
 
-    /// Intervals have closed: their discounts move on, and what held beside the open one is kept.
+    /// Intervals have closed: their discounts move on, and the general discount becomes permanent.
     fn shift(&mut self, events: u64) {
         let by = events.saturating_sub(self.events).min(INTERVALS as u64) as usize;
         self.events = self.events.max(events);
@@ -165,7 +165,7 @@ mod tests {
         // RFC 5348 §5.5 with DF = 0.25: (2000 + 0.25 · 500) / (1 + 0.25 · 5)
         assert!((1.0 / discounted - 2125.0 / 2.25).abs() < 1e-9, "{}", 1.0 / discounted);
         assert!(discounted < plain);
-        // When the interval closes, the older ones keep what they were discounted by.
+        // When the interval closes, the older ones keep their discounts.
         let after = discounting.update(21, &[1, 2000, 100, 100, 100, 100, 100, 100, 100]);
         let older = 0.25 * (3.0 + 0.8 + 0.6 + 0.4 + 0.2);
         assert!((1.0 / after - (2000.0 + 100.0 * older) / (1.0 + older)).abs() < 1e-9);

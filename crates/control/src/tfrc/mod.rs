@@ -1,4 +1,4 @@
-//! TCP-Friendly Rate Control, RFC 5348, without its packets: what a path may send by what its
+//! TCP-Friendly Rate Control, RFC 5348, without its packets: the allowed rate of a path from its
 //! receiver reports.
 //!
 //! Rates are in segments per second (RFC 5348 has bytes per second; `s` is one segment here), times
@@ -17,7 +17,7 @@ pub use intervals::{INTERVALS, LossRate, loss_event_rate};
 
 use crate::{SegmentRate, Span, Time};
 
-/// What a receiver reports of a path, and what the sender knows of the time.
+/// A report of a path's receiver, with the sender's times.
 #[derive(Clone, Copy, Debug)]
 pub struct Feedback<'a> {
     /// When the report arrived.
@@ -26,18 +26,19 @@ pub struct Feedback<'a> {
     pub rtt: Span,
     /// `R_sample`: the round-trip sample of this report.
     pub sample: Span,
-    /// `X_recv`: what arrived in the last round trip.
+    /// `X_recv`: receive rate in the last round trip.
     pub received: SegmentRate,
     /// Loss events so far.
     pub events: u64,
-    /// Loss intervals in segments, the open one first, then up to [`INTERVALS`]; if there were no
-    /// more events than that, the last one is what arrived before the first event.
+    /// Loss intervals in segments, the open one first, then up to [`INTERVALS`]. If there were no
+    /// more events than that, the last interval is the segments received before the first event.
     pub intervals: &'a [u64],
-    /// Whether the application, and not the rate, limited all of what this reports.
+    /// Whether the application, instead of the rate, limited sending in the whole time of this
+    /// report.
     pub limited: bool,
 }
 
-/// [`Feedback`] as the formulas have it: times in seconds, rates in segments per second.
+/// [`Feedback`] in the units of the formulas: times in seconds, rates in segments per second.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Report<'a> {
     pub(crate) now: f64,

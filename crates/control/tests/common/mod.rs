@@ -1,4 +1,4 @@
-//! What the test harnesses of this crate share.
+//! Helpers of this crate's test harnesses.
 #![allow(dead_code, reason = "each harness is a crate of its own and uses a part")]
 
 use control::{
@@ -19,7 +19,7 @@ pub(crate) fn controller(name: &str, settings: Settings, paths: usize) -> AnyCon
     AnyController::new(&spec, settings, paths).expect("it is not the kernel's")
 }
 
-/// A path that counts, as a running connection may have it.
+/// A usable path, as a running connection may have it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path {
     pub(crate) cwnd: f64,
@@ -34,7 +34,7 @@ impl Path {
         self.cwnd / self.srtt
     }
 
-    /// What a law sees of it.
+    /// The law's view of the path.
     fn view<L: Law>(&self, law: &L) -> PathView<L::Note> {
         let Path { cwnd, srtt, since_loss, between_losses } = *self;
         let rtt_ns = (srtt * 1e9) as u64;
@@ -52,7 +52,7 @@ impl Path {
     }
 }
 
-/// The formulas of a law, whatever it remembers of a path.
+/// The formulas of a law, whatever its type of notes.
 pub(crate) trait Formulas {
     fn growth_of(&self, me: usize, paths: &[Path]) -> f64;
     fn backoff_of(&self, me: usize, paths: &[Path]) -> f64;
@@ -98,7 +98,7 @@ pub(crate) fn windows(control: &impl CongestionController, paths: usize) -> Vec<
     (0..paths).map(|path| control.window(path)).collect()
 }
 
-/// What schemes are told of.
+/// Events of schemes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
     Ack { segments: f64, limited: bool },
@@ -123,8 +123,8 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// Histories of a few paths: which path, when after the last event in seconds, with which round
-/// trip, and what.
+/// Histories of a few paths: the path, the seconds since the last event, the round trip, and the
+/// event.
 pub(crate) fn history(
     rests: core::ops::Range<f64>,
     srtts: core::ops::Range<f64>,
@@ -132,7 +132,7 @@ pub(crate) fn history(
     prop::collection::vec((0_usize..4, rests, srtts, event()), 1..200)
 }
 
-/// Tells of an event at a time; an ACK comes first, which says that time.
+/// Reports an event at a time; an ACK before it carries that time.
 pub(crate) fn tell(
     control: &mut impl CongestionController,
     path: usize,

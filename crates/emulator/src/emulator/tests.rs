@@ -1,4 +1,4 @@
-//! Pairs of datagram sockets stand for TUN devices: a read or a write moves a whole packet too. The
+//! Pairs of datagram sockets stand for TUN devices: they also read and write whole packets. The
 //! scheduler of a busy machine may delay anything, so times have exact lower bounds and loose upper
 //! ones.
 
@@ -25,7 +25,7 @@ fn plan(links_and_flows: &str) -> Plan {
     Plan::read(&text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Devices for the paths given as class and path, and the hosts' ends of them.
+/// Devices for these paths, each given as class and path, and the hosts' ends of them.
 fn devices(paths: &[(usize, usize)]) -> (Vec<Device>, Vec<[UnixDatagram; 2]>) {
     let mut devices = Vec::new();
     let ends = paths.iter().map(|(class, path)| {
@@ -60,8 +60,8 @@ fn send(end: &UnixDatagram, user: u16, bytes: u16, tag: u8) {
     end.send(&packet).unwrap();
 }
 
-/// Runs for so many milliseconds while it reads `end`: the report, and when and as what number each
-/// packet came out.
+/// Runs for this many milliseconds while it reads `end`; returns the report, and the time and the
+/// number of each packet that came out.
 fn run(emulator: Emulator, ms: u64, end: &UnixDatagram) -> (Report, Vec<(Time, u8)>) {
     let clock = Clock::start();
     let watch = Watch::default();
@@ -156,7 +156,7 @@ fn several_hops_add_their_delays_and_no_lateness() {
 
 #[test]
 fn a_full_queue_drops_and_what_is_dropped_is_counted() {
-    // 20 ms for each packet: one in transmission, five wait, fourteen find the queue full.
+    // 20 ms for each packet: one in transmission, five waiting, and fourteen find the queue full.
     let link = "[[link]]\nname = 'a'\nrate = '400 kb/s'\nqueue = { droptail = { packets = '5 packets' } }\n";
     let Laboratory { emulator, ends } = laboratory(&format!("{link}{FLOW}"), 1);
     let [sender, receiver] = &ends[0];
@@ -419,7 +419,7 @@ fn tempfile() -> std::fs::File {
     let path = std::env::temp_dir().join(format!("anabranch-{}.pcapng", std::process::id()));
     let options =
         std::fs::File::options().read(true).write(true).create(true).truncate(true).open(&path);
-    std::fs::remove_file(&path).unwrap(); // it is there as long as it is open
+    std::fs::remove_file(&path).unwrap(); // the open file stays
     options.unwrap()
 }
 

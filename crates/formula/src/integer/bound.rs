@@ -1,13 +1,12 @@
-//! How far the kernel's arithmetic may be from the law.
+//! The error bound of the kernel's arithmetic against the law.
 //!
-//! Errors are counted in `u = 2^-31`, which an operation takes less than of its result away.
-//! They are relative to a *magnitude*: that of a sum or difference is the sum of those of its
-//! terms, that of a product or quotient the product, and so on. Where nothing is subtracted,
-//! the magnitude is the number itself. An error of `[low, high]` says that the result lies at
-//! most `low u` times the magnitude below the true number and at most `high u` times above.
-//! Products of errors are below `u` together, which [`Error::bound`] adds; that does not hold
-//! where a divisor or a radicand is what is left of numbers 10^5 times as large, which
-//! [`Weighed`] tells apart as it does ties.
+//! Errors are counted in `u = 2^-31`: an operation truncates less than `u` of its result. They are
+//! relative to a *magnitude*: that of a sum or difference is the sum of those of its terms, that of
+//! a product or quotient the product, and so on. Where nothing is subtracted, the magnitude is the
+//! number itself. An error of `[low, high]` says that the result lies at most `low u` times the
+//! magnitude below the true number and at most `high u` times above. The sum of all products of
+//! errors is below `u`, which [`Error::bound`] adds. That fails if a divisor or a radicand is the
+//! small difference of numbers 10^5 times as large; [`Weighed`] detects this case, and ties.
 
 use crate::graph::{Graph, Node, NodeId, One, Reduction, Symbol, Two};
 use crate::integer::number::parts;
@@ -34,13 +33,14 @@ impl Error {
         Error { low: self.low.max(other.low), high: self.high.max(other.high) }
     }
 
-    /// The result was truncated towards zero: `positive` says that this makes it smaller.
+    /// The error after truncation towards zero; `positive` says that truncation makes the result
+    /// smaller.
     fn truncated(self, times: f64, positive: bool) -> Error {
         let high = if positive { self.high } else { self.high + times };
         Error { low: self.low + times, high }
     }
 
-    /// Of a product with a constant: what is too low of a negative one is too high.
+    /// The error of a product with a constant: a negative constant exchanges low and high.
     fn scaled(self, constant: Node) -> Error {
         match constant {
             Node::Number(value) if value < 0.0 => Error { low: self.high, high: self.low },
@@ -54,7 +54,7 @@ impl Error {
     }
 }
 
-/// The errors of all nodes, where round trips are microseconds (`scaled`) or seconds.
+/// The errors of all nodes, with round trips in microseconds (`scaled`) or in seconds.
 pub(crate) fn errors(graph: &Graph, ranges: &[Range], scaled: bool) -> Vec<Error> {
     let mut all: Vec<Error> = Vec::new();
     for (place, node) in graph.nodes().iter().enumerate() {
@@ -101,7 +101,7 @@ pub(crate) fn errors(graph: &Graph, ranges: &[Range], scaled: bool) -> Vec<Error
 
 fn constant(value: f64) -> Error {
     let (mantissa, exponent) = parts(value);
-    // Exact, if 32 bits of its mantissa are all of it.
+    // Exact if the value has at most 32 significant bits.
     let exact = libm::scalbn(mantissa as f64, exponent as i32) == value.abs();
     match (exact || value.is_infinite(), value >= 0.0) {
         (true, _) => Error::NONE,
@@ -134,35 +134,36 @@ fn two(op: Two, a: Error, b: Error, positive: bool) -> Error {
     }
 }
 
-/// A number with its magnitude; whether comparisons were clear is told apart.
+/// A number with its magnitude, and whether its comparisons were clear.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weighed {
     /// The number itself.
     pub value: f64,
-    /// What its error is relative to.
+    /// The reference of its error.
     pub magnitude: f64,
-    /// Whether an operand of a comparison was so near to the other one that truncation may decide.
+    /// Whether the operands of a comparison were so close that truncation may decide it.
     pub near: bool,
-    /// Whether the kernel has the very number: a whole one that came of whole ones, or zero.
+    /// Whether the kernel has exactly this number: a whole number computed from whole numbers, or
+    /// zero.
     pub exact: bool,
 }
 
-/// Numbers within this part of each other may be compared otherwise by the kernel.
+/// The kernel may compare numbers within this relative distance differently.
 const NEAR: f64 = 1e-7;
 
-/// Whole numbers up to this have no more than 32 bits.
+/// Whole numbers up to this have at most 32 bits.
 const MOST_EXACT: f64 = 4_294_967_296.0;
 
-/// Numbers that are smaller than their magnitude by this factor are mostly error.
+/// Numbers smaller than their magnitude by this factor are mostly error.
 const CANCELLED: f64 = 1e5;
 
 impl Weighed {
-    /// Whether the number is what little is left of much larger ones.
+    /// Whether the number is a small difference of much larger ones.
     fn cancelled(self) -> bool {
         self.magnitude > CANCELLED * self.value.abs()
     }
 
-    /// Whether the magnitude is that of the number, but for rounding.
+    /// Whether the magnitude equals the number, up to rounding.
     fn is_clean(self) -> bool {
         self.magnitude <= self.value.abs() * (1.0 + 1e-9)
     }
@@ -215,7 +216,7 @@ impl Number for Weighed {
 
     fn compare(op: Two, a: Self, b: Self) -> Self {
         let value = f64::compare(op, a.value, b.value);
-        // Equal numbers may come out different if they were computed in different ways.
+        // Equal numbers may differ if they were computed in different ways.
         let apart = (a.value - b.value).abs() > NEAR * (a.magnitude + b.magnitude);
         let near = a.near || b.near || !(apart || a.exact && b.exact);
         Weighed { value, magnitude: value, near, exact: true }

@@ -1,4 +1,4 @@
-//! A law in whole numbers as a header in C.
+//! Writes a law in whole numbers as a header in C.
 
 use super::IntegerLaw;
 use crate::graph::{Index, ME, Node, NodeId, One, Reduction, Symbol, Two};
@@ -16,7 +16,7 @@ const GROWTH: &str = "ab_growth";
 /// See [`GROWTH`].
 const BACKOFF: &str = "ab_backoff";
 
-/// The header of `law`, with the lines of the text in `file` that it comes from.
+/// The header of `law`; with `file`, it names the lines of the law's text.
 pub(super) fn header(law: &IntegerLaw, file: Option<&str>) -> String {
     let relative = law.relative_bound();
     let of = match law.is_positive() {
@@ -58,8 +58,8 @@ pub(super) fn header(law: &IntegerLaw, file: Option<&str>) -> String {
     )
 }
 
-/// What a law of notes of its own has before the formulas: their first values, and what ACKs and
-/// losses make of them.
+/// The part before the formulas in a law with its own notes: first values, and updates by ACKs and
+/// losses.
 fn notes(law: &IntegerLaw, file: Option<&str>) -> String {
     if law.notes() == 0 {
         return String::new();
@@ -87,16 +87,16 @@ fn notes(law: &IntegerLaw, file: Option<&str>) -> String {
     )
 }
 
-/// What an operation loads from.
+/// The source of an operation's loads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reads {
     /// The paths of the connection.
     Views,
-    /// The notes of one path, and what happened on it.
+    /// The notes of one path, and its event.
     News,
 }
 
-/// A program on its way to C.
+/// A program being written as C.
 struct Function<'a> {
     law: &'a IntegerLaw,
     program: &'a Program,
@@ -105,9 +105,9 @@ struct Function<'a> {
     nodes: Vec<NodeId>,
     body: String,
     depth: usize,
-    /// Whether an operation reads a register.
+    /// Whether an operation reads each register.
     read: Vec<bool>,
-    /// The file of the text, if its lines are to be said.
+    /// The file of the text, if its lines are written.
     file: Option<&'a str>,
 }
 
@@ -126,7 +126,8 @@ impl<'a> Function<'a> {
         function
     }
 
-    /// Whether nobody reads what an operation writes, as others take it from the views themselves.
+    /// Whether the result of an operation is unused, because its readers take it from the views
+    /// themselves.
     fn unread(&self, op: &Op) -> bool {
         out(op).is_some_and(|register| !self.read[usize::from(register)])
     }
@@ -164,7 +165,7 @@ impl<'a> Function<'a> {
         )
     }
 
-    /// The new value of the note in a place, as a block.
+    /// The new value of the note `place`, as a block.
     fn update(mut self, place: usize) -> String {
         self.depth = 2;
         self.operations(self.program.ops());
@@ -176,7 +177,7 @@ impl<'a> Function<'a> {
         }
     }
 
-    /// Declarations of what the body assigns.
+    /// Declarations of the variables that the body assigns.
     fn declared(&self) -> String {
         let mut names: Vec<String> = Vec::new();
         for op in self.program.ops() {
@@ -203,7 +204,7 @@ impl<'a> Function<'a> {
         self.positive(self.node(a)) && self.positive(self.node(b))
     }
 
-    /// A register as an operand: a constant is written where it is used.
+    /// A register as an operand: a constant is written inline.
     fn value(&self, register: Register) -> String {
         match self.law.graph.node(self.node(register)) {
             Node::Number(value) => constant(value),
@@ -238,7 +239,7 @@ impl<'a> Function<'a> {
         }
     }
 
-    /// Says from which line of the text an operation comes.
+    /// Writes the line of the text from which an operation comes.
     fn say_line(&mut self, op: &Op) {
         let line = out(op).map_or(0, |register| self.law.lines[self.node(register).place()]);
         if let Some(file) = self.file {
@@ -259,7 +260,7 @@ impl<'a> Function<'a> {
         let mut rest = body;
         while let [op, behind @ ..] = rest {
             rest = match *op {
-                Op::Loop { length, .. } => &behind[usize::from(length)..], // it has its own
+                Op::Loop { length, .. } => &behind[usize::from(length)..], // the loop has its own
                 _ => behind,
             };
             if let Op::Gather { of, out, a } = *op
@@ -327,8 +328,8 @@ impl<'a> Function<'a> {
         }
     }
 
-    /// What is a whole number of the connection or a path, or of two of them, before it is
-    /// converted.
+    /// A whole number of the connection or a path, or the smaller or larger of two, before its
+    /// conversion.
     fn whole(&self, node: NodeId) -> Option<String> {
         if self.reads == Reads::News {
             return None;
@@ -337,7 +338,7 @@ impl<'a> Function<'a> {
             Node::Two(Two::Times, a, b) if self.law.ranges[node.place()].exact => {
                 Some(format!("(ab_u64){} * {}", self.leaf(a)?, self.leaf(b)?))
             }
-            // Of leaves alone: the text of operands is there twice.
+            // Only with leaves as operands, because their text is written twice.
             Node::Two(op @ (Two::Least | Two::Most), a, b) => {
                 let (a, b) = (self.leaf(a)?, self.leaf(b)?);
                 let order = if op == Two::Least { '<' } else { '>' };
@@ -359,8 +360,8 @@ impl<'a> Function<'a> {
         }
     }
 
-    /// What a reduction becomes in whole numbers, where it is one of those or a count: so no path
-    /// costs a conversion.
+    /// A reduction in whole numbers, if its body is one or it is a count: this saves a conversion
+    /// for each path.
     fn gathered_whole(&self, of: Reduction, out: Register, a: Register) -> Option<String> {
         if of == Reduction::Count {
             return Some(format!("t{out} + {}", self.value(a)));
@@ -385,7 +386,7 @@ impl<'a> Function<'a> {
             Reduction::Sum => two(Two::Plus, &so_far, &value, positive, false),
             Reduction::Most => two(Two::Most, &so_far, &value, positive, false),
             Reduction::Least => two(Two::Least, &so_far, &value, positive, false),
-            Reduction::Count => so_far, // in whole numbers: above
+            Reduction::Count => so_far, // whole numbers: above
         }
     }
 }

@@ -1,5 +1,4 @@
-//! A law in whole numbers, as the kernel runs it: what it computes, how far it may be from the law,
-//! and the C for it.
+//! A law in whole numbers, as run by the kernel: its arithmetic, its error bound, and its C.
 
 mod bound;
 mod c;
@@ -20,7 +19,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use notes::Notes;
 
-/// What a law in whole numbers sees of a path: `struct ab_view` of `bpf/include/intf.h`. A round
+/// The view of a path for a law in whole numbers: `struct ab_view` of `bpf/include/intf.h`. A round
 /// trip of zero marks a place without a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct View {
@@ -32,8 +31,8 @@ pub struct View {
     pub since_loss: u32,
     /// Segments acknowledged between the last two losses.
     pub between_losses: u32,
-    /// What the law itself remembers of the path, each as [`Truncated::bits`] has it; places beyond
-    /// its notes are zero.
+    /// The law's own notes of the path, in the format of [`Truncated::bits`]; places beyond its
+    /// notes are zero.
     pub notes: [u64; NOTES],
 }
 
@@ -48,11 +47,11 @@ pub struct IntegerLaw {
     ranges: Vec<Range>,
     growth: (NodeId, Program),
     backoff: (NodeId, Program),
-    /// Whether the formulas are the same in whatever unit of time, so that microseconds serve.
+    /// Whether the formulas are independent of the unit of time, so that microseconds can be used.
     scaled: bool,
     relative: [u32; 2],
     notes: Notes,
-    /// Of each node the line of the text that it comes from, from 1.
+    /// For each node, its line in the text, from 1.
     lines: Vec<usize>,
 }
 
@@ -60,7 +59,7 @@ impl TextLaw {
     /// The law in whole numbers.
     ///
     /// # Errors
-    /// The place in the text of what the kernel's arithmetic does not have.
+    /// The place in the text of a feature that the kernel's arithmetic does not have.
     pub fn integer(&self) -> Result<IntegerLaw, LawError> {
         let (notes, updates) = Notes::of(self)?;
         let names: Vec<String> = self.notes().iter().map(|note| note.name.clone()).collect();
@@ -74,7 +73,7 @@ impl TextLaw {
         let scaled = formulas.iter().all(|root| is_scale_free(&graph, *root, &notes));
         let errors = bound::errors(&graph, &ranges, scaled);
         let line = |place: &core::ops::Range<usize>| {
-            // What a symbol with a memory stands for is behind the text: the last line.
+            // Symbols with a memory are defined after the text: their errors are at the last line.
             let before = &self.text().as_bytes()[..place.start.min(self.text().len())];
             1 + before.iter().filter(|byte| **byte == b'\n').count()
         };
@@ -96,7 +95,7 @@ impl TextLaw {
     }
 }
 
-/// What programs read of views: whole numbers.
+/// The input of programs from views: whole numbers.
 struct Whole<'a> {
     views: &'a [View],
     law: &'a IntegerLaw,
@@ -122,7 +121,7 @@ impl<N: FromWhole> Inputs<N> for Whole<'_> {
     }
 }
 
-/// Numbers that whole ones become.
+/// Numbers converted from whole ones.
 trait FromWhole: crate::Number {
     fn whole_number(value: u32) -> Self;
     fn of_truncated(value: Truncated) -> Self;
@@ -149,13 +148,13 @@ impl FromWhole for Weighed {
 }
 
 impl IntegerLaw {
-    /// How many notes of its own the law has in the kernel.
+    /// Number of the law's own notes in the kernel.
     pub fn notes(&self) -> usize {
         self.notes.count()
     }
 
-    /// What one acknowledged segment adds to the window of `me`, in 2^-32 segments: what the C
-    /// gives, bit by bit.
+    /// Growth of the window of `me` for one acknowledged segment, in 2^-32 segments: identical to
+    /// the C, bit by bit.
     pub fn growth(&self, me: usize, views: &[View]) -> i64 {
         let growth: Truncated = self.growth.1.value(me, &Whole { views, law: self });
         growth.fixed()
@@ -167,15 +166,15 @@ impl IntegerLaw {
         backoff.floor()
     }
 
-    /// Growth of the law itself in segments, and how far from it [`IntegerLaw::growth`] may be;
-    /// `None` where truncation may decide a condition.
+    /// Growth of the law itself in segments, and the bound on the difference of
+    /// [`IntegerLaw::growth`]; `None` where truncation may decide a condition.
     pub fn growth_within(&self, me: usize, views: &[View]) -> Option<(f64, f64)> {
         let found: Weighed = self.growth.1.value(me, &Whole { views, law: self });
         let error = f64::from(self.relative[0]) * found.magnitude * U + FIXED;
         (!found.near).then_some((found.value, error))
     }
 
-    /// The same of backoff, before it is rounded down.
+    /// The same for backoff, before it is rounded down.
     pub fn backoff_within(&self, me: usize, views: &[View]) -> Option<(f64, f64)> {
         let found: Weighed = self.backoff.1.value(me, &Whole { views, law: self });
         let error = f64::from(self.relative[1]) * found.magnitude * U + FIXED;
@@ -187,7 +186,7 @@ impl IntegerLaw {
         self.relative[0]
     }
 
-    /// Whether the magnitude is growth itself: whether nothing is subtracted.
+    /// Whether the magnitude is growth itself, because nothing is subtracted.
     pub fn is_positive(&self) -> bool {
         let below = self.graph.below(&[self.growth.0]);
         let signed = |id: &NodeId| match self.graph.node(*id) {
@@ -197,31 +196,31 @@ impl IntegerLaw {
         !below.iter().any(signed)
     }
 
-    /// The header of the law in C: `bpf/include/views.h` says what it defines.
+    /// The header of the law in C: `bpf/include/views.h` lists its definitions.
     pub fn c(&self) -> String {
         c::header(self, None)
     }
 
-    /// The same, which says of each line in C from which line of `file`, the text of the law, it
-    /// comes: compilers and the kernel's verifier speak of that one then.
+    /// The header with a line of `file`, the text of the law, for each line of C: messages of
+    /// compilers and of the kernel's verifier then name the text.
     pub fn c_of_file(&self, file: &str) -> String {
         c::header(self, Some(file))
     }
 }
 
-/// An error of one operation is below this part of its result.
+/// The error of one operation is below this part of its result.
 const U: f64 = 1.0 / (1u64 << 31) as f64;
 
-/// What taking whole 2^-32 segments costs at most.
+/// Largest loss by truncation to whole 2^-32 segments.
 const FIXED: f64 = 1.0 / (1u64 << 32) as f64;
 
-/// Whether a node is the same number in whatever unit of time.
+/// Whether a node is independent of the unit of time.
 fn is_scale_free(graph: &Graph, root: NodeId, notes: &Notes) -> bool {
     dimension(graph, root, notes).is_some_and(|power| power == Some(0) || power.is_none())
 }
 
-/// The power of time of a node: `Some(None)` for zero and infinity, which have any; `None` if its
-/// parts do not fit together.
+/// The exponent of time in a node's unit: `Some(None)` for zero and infinity, which fit any unit;
+/// `None` if its parts do not fit together.
 type Dimension = Option<Option<i32>>;
 
 fn dimension(graph: &Graph, root: NodeId, notes: &Notes) -> Dimension {

@@ -1,5 +1,5 @@
-//! What a law remembers of a path in the kernel: the segments between losses, which are counted for
-//! every law, and notes of its own.
+//! Notes of a path in the kernel: the segments between losses, counted for every law, and the law's
+//! own notes.
 
 use super::{FromWhole, IntegerLaw, Truncated, View};
 use crate::collect::MOST_NOTES;
@@ -15,28 +15,28 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Most notes of its own that a law has in the kernel: what is left of `icsk_ca_priv`.
+/// Most own notes of a law in the kernel: the rest of `icsk_ca_priv`.
 pub const NOTES: usize = 4;
 
-/// What an ACK says: `struct ab_news` of `bpf/include/intf.h`, but for what the path knows.
+/// The event of an ACK: `struct ab_news` of `bpf/include/intf.h`, without the fields of the path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct News {
-    /// Segments that the ACK acknowledges.
+    /// Segments acknowledged by the ACK.
     pub acked: u32,
-    /// The newest round-trip sample in µs; zero while there is none.
+    /// The newest round-trip sample in µs; zero before the first.
     pub rtt: u32,
 }
 
-/// Where a note is in the kernel.
+/// The place of a note in the kernel.
 #[derive(Clone, Debug, PartialEq)]
 enum Kept {
-    /// A whole number that every path has, by the name of its field.
+    /// A whole number kept for every path, by the name of its field.
     Counted(&'static str),
-    /// A note of the law's own, by its place.
+    /// One of the law's own notes, by its index.
     Own(usize),
 }
 
-/// What an event makes of a note of the law's own, as the text has it.
+/// The update of an own note by an event, in terms of the text.
 #[derive(Clone, Debug)]
 pub(super) struct Written {
     event: Event,
@@ -44,11 +44,11 @@ pub(super) struct Written {
     pub(super) value: NodeId,
 }
 
-/// The same in whole numbers.
+/// The same update in whole numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Update {
     event: Event,
-    /// The place of the note.
+    /// The index of the note.
     pub(super) place: usize,
     pub(super) value: (NodeId, Program),
 }
@@ -63,7 +63,7 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// The notes of a law, and what its events make of them.
+    /// The notes of a law, and their updates by events.
     pub(super) fn of(law: &TextLaw) -> Result<(Self, Vec<Written>), LawError> {
         let (mut kept, mut own) = (Vec::new(), Vec::new());
         for note in law.notes() {
@@ -94,7 +94,7 @@ impl Notes {
         Ok((Notes { kept, own, updates: Vec::new() }, written))
     }
 
-    /// The same with updates, of which these are the values in whole numbers.
+    /// The same with updates; `written` has their values in whole numbers.
     pub(super) fn with(
         self,
         written: &[Written],
@@ -108,7 +108,7 @@ impl Notes {
         Notes { updates: written.iter().zip(values).map(update).collect(), ..self }
     }
 
-    /// How many notes of its own the law has.
+    /// Number of the law's own notes.
     pub(super) fn count(&self) -> usize {
         self.own.len()
     }
@@ -147,7 +147,7 @@ impl Notes {
     }
 }
 
-/// What updates read: the path before the event, and what happened.
+/// The input of updates: the path before the event, and the event.
 struct Happened<'a> {
     law: &'a IntegerLaw,
     view: View,
@@ -169,7 +169,7 @@ impl Inputs<Truncated> for Happened<'_> {
             Symbol::Rtt => seconds(self.view.srtt),
             Symbol::LastRtt => seconds(self.news.rtt),
             Symbol::Note(note) => self.law.notes.read(note, &self.view),
-            Symbol::Window | Symbol::Loss => Truncated::default(), // no update reads them
+            Symbol::Window | Symbol::Loss => Truncated::default(), // not read by updates
         }
     }
 }
@@ -198,7 +198,7 @@ impl IntegerLaw {
         notes
     }
 
-    /// The notes of a path after an event, before which it was `view`: what the C gives, bit by
+    /// The notes of a path after an event; `view` is its state before. Identical to the C, bit by
     /// bit.
     pub fn update(&self, event: Event, view: View, news: News) -> [u64; NOTES] {
         let mut happened = Happened { law: self, view, news };

@@ -3,7 +3,7 @@
 use crate::graph::{One, Two};
 use crate::number::Number;
 
-/// A number as the kernel computes with it: 32 significant bits and a sign.
+/// A number in the kernel's arithmetic: 32 significant bits and a sign.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Truncated {
     negative: bool,
@@ -64,7 +64,7 @@ impl Truncated {
         }
     }
 
-    /// The real number that it is.
+    /// Its value as a real number.
     pub fn real_value(self) -> f64 {
         let size = libm::scalbn(self.mantissa as f64, self.exponent as i32);
         if self.negative { -size } else { size }
@@ -74,7 +74,7 @@ impl Truncated {
         Truncated { negative: false, ..self }
     }
 
-    /// With this sign, if it is not zero.
+    /// The same number with this sign, unless it is zero.
     fn signed(self, negative: bool) -> Self {
         Truncated { negative: negative && self.mantissa != 0, ..self }
     }
@@ -98,7 +98,7 @@ impl Truncated {
         }
     }
 
-    /// `ab_less`: `self - other`, which is not below zero.
+    /// `ab_less`: `self - other`; `self` must not be below `other`.
     fn less(self, other: Self) -> Self {
         let apart = self.exponent - other.exponent;
         if other.mantissa == 0 || apart > 62 {
@@ -183,7 +183,7 @@ fn packed(mantissa: u64, exponent: i64) -> Truncated {
     Truncated { negative: false, mantissa: mantissa & 0xffff_ffff, exponent }
 }
 
-/// The mantissa of 32 bits and the exponent that a constant has in C, truncated.
+/// The 32-bit mantissa and the exponent of a constant in C, truncated.
 pub(crate) fn parts(value: f64) -> (u64, i64) {
     let bits = value.abs().to_bits();
     let (exponent, fraction) = ((bits >> 52) as i64, bits & ((1 << 52) - 1));
@@ -212,7 +212,7 @@ impl Number for Truncated {
         self.mantissa != 0
     }
 
-    /// Exponentials and logarithms, which the kernel does not have, are zero.
+    /// Exponentials and logarithms are zero: the kernel does not have them.
     fn one(op: One, a: Self) -> Self {
         match op {
             One::Negative => a.signed(!a.negative),
@@ -223,7 +223,7 @@ impl Number for Truncated {
         }
     }
 
-    /// Other powers than whole ones, which the kernel does not have, are zero.
+    /// Powers that are not whole are zero: the kernel does not have them.
     fn two(op: Two, a: Self, b: Self) -> Self {
         match op {
             Two::Plus => a.add(b),

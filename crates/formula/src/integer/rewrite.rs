@@ -1,7 +1,7 @@
-//! The formulas of a law as the kernel can compute them: a graph of its own.
+//! The formulas of a law in the kernel's operations: a separate graph.
 //!
-//! What the arithmetic does not have is refused by name. A quotient by a product becomes two
-//! quotients, which saves the truncation of the product, unless the product is exact.
+//! Operations that the arithmetic does not have are refused by name. A quotient by a product
+//! becomes two quotients, which saves the truncation of the product, unless the product is exact.
 
 use crate::error::Mistake;
 use crate::graph::{Graph, Node, NodeId, One, Two};
@@ -12,14 +12,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops;
 
-/// A graph, and for each node of it the bytes of the law that it comes from.
+/// A graph, and for each node its bytes in the text of the law.
 pub(crate) struct Rewritten {
     pub(crate) graph: Graph,
     pub(crate) places: Vec<ops::Range<usize>>,
     pub(crate) roots: Vec<NodeId>,
 }
 
-/// Rewrites what is below the roots; `notes` are the names of notes.
+/// Rewrites the nodes below the roots; `notes` are the names of notes.
 pub(crate) fn rewritten(
     graph: &Graph,
     places: &[ops::Range<usize>],
@@ -47,7 +47,7 @@ struct Rewriter<'a> {
 }
 
 impl Rewriter<'_> {
-    /// The nodes below the roots, but for branches that a condition on parameters excludes.
+    /// The nodes below the roots, without branches that a condition on parameters excludes.
     fn needed(&self, roots: &[NodeId]) -> Vec<NodeId> {
         let mut used = alloc::vec![false; self.old.nodes().len()];
         let mut found = roots.to_vec();
@@ -65,7 +65,7 @@ impl Rewriter<'_> {
         (0..used.len()).filter(|place| used[*place]).map(|place| NodeId(place as u16)).collect()
     }
 
-    /// Whether a condition on numbers alone holds, such as one on a parameter.
+    /// The value of a condition on numbers alone, such as one on a parameter.
     fn decided(&self, condition: NodeId) -> Option<bool> {
         let number = |id: NodeId| match self.old.node(id) {
             Node::Number(value) => Some(value),
@@ -82,7 +82,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// The new node of an old one that stands before.
+    /// The new node of an earlier old one.
     fn of(&self, id: NodeId) -> NodeId {
         self.known[id.place()].unwrap_or(NodeId(0))
     }
@@ -138,7 +138,7 @@ impl Rewriter<'_> {
         self.add(Node::Two(Two::Over, a, self.of(divisor)), place)
     }
 
-    /// Powers by multiples of an eighth: products of roots.
+    /// Powers by multiples of 1/8: products of roots.
     fn power(
         &mut self,
         base: NodeId,

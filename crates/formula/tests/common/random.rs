@@ -1,9 +1,9 @@
-//! Random laws: texts that are right, with every function and every kind of expression.
+//! Random laws: valid texts with every function and every kind of expression.
 
 /// Draws a number below another one.
 pub(crate) type Draw<'a> = &'a mut dyn FnMut(usize) -> usize;
 
-/// The text of a law; every second one has no note of its own.
+/// The text of a law; every second law has no own note.
 pub(crate) fn law(draw: Draw<'_>) -> String {
     let plain = draw(2) == 0;
     let text = formulas(draw);
@@ -22,17 +22,17 @@ pub(crate) fn law(draw: Draw<'_>) -> String {
     notes + &text
 }
 
-/// Growth and backoff, and what they share.
+/// Growth and backoff, and their shared definitions.
 fn formulas(draw: Draw<'_>) -> String {
     let depth = 1 + draw(4);
-    let quality = number(draw, 1, &[]).replace("(q)", "(l)"); // it is not defined by itself
+    let quality = number(draw, 1, &[]).replace("(q)", "(l)"); // a definition must not use itself
     let growth = number(draw, depth, &[]);
     let depth = 1 + draw(2);
     let backoff = number(draw, depth, &[]);
     format!("q = w + {quality}\ngrowth = {growth}\nbackoff = {backoff}\n")
 }
 
-/// What an event makes of a note.
+/// The update of a note by an event.
 fn update(draw: Draw<'_>, depth: usize, event: &str, name: &str) -> String {
     if depth == 0 {
         return match event {

@@ -1,9 +1,10 @@
-//! Association: each station belongs to one access point at a time, that of the strongest signal.
+//! Association: each station belongs to one access point at a time, the one with the strongest
+//! signal.
 
 use crate::routing::Node;
 use units::{Span, Time};
 
-/// How much stronger another access point must be before a station changes, in dB.
+/// Margin by which another access point's signal must be stronger before a station changes, in dB.
 const HYSTERESIS_DB: f64 = 3.0;
 
 /// Duration of a handover, in which a station has no access point: scanning, authentication and
@@ -23,12 +24,12 @@ pub(super) struct Association {
 }
 
 impl Association {
-    /// The access point that it is associated with at `now`.
+    /// The access point of the station at `now`.
     pub(super) fn access_point(&self, now: Time) -> Option<Node> {
         self.at.filter(|_| self.from <= now)
     }
 
-    /// When the handover under way ends; never if there is none.
+    /// When the handover under way ends; never without one.
     pub(super) fn completes_at(&self) -> Time {
         if self.changing { self.from } else { Time::NEVER }
     }
@@ -59,7 +60,7 @@ impl Association {
         match (to, own) {
             (Some(to), _) => {
                 self.changes += u64::from(self.at.is_some());
-                let first = now == Time::ZERO; // a run begins associated
+                let first = now == Time::ZERO; // a run begins with stations associated
                 (self.at, self.from) = (Some(to), if first { now } else { now + HANDOVER });
                 self.changing = !first;
             }

@@ -1,9 +1,9 @@
 //! An ad-hoc network: stations of one 802.11 channel forward packets along routes.
 //!
-//! Its links are multi-hop: a link leads from one station to another one, or from or to any of
-//! several (gateways). A packet goes `offer` → queue of the station → `forward`, which asks the
-//! router → a *station link* of the channel, to a neighbour → that station, and so on, until it is
-//! at an end of its link. Routing messages share the channel and have priority, as is usual.
+//! Its links are multi-hop: a link leads from one station to another, or has several gateways at
+//! one end. A packet goes `offer` → queue of the station → `forward`, which asks the router → a
+//! *station link* of the channel, to a neighbour → that station, and so on to an end of its link.
+//! Routing messages share the channel and have priority, as is usual.
 
 mod association;
 mod packet;
@@ -40,7 +40,7 @@ const MOST_HOPS: u32 = 64;
 /// Parameters of an ad-hoc network.
 #[derive(Clone, Debug)]
 pub struct AdhocSettings {
-    /// Its channel.
+    /// Its 802.11 channel.
     pub channel: ChannelSettings,
     /// The routing protocol.
     pub routing: Routing,
@@ -83,7 +83,7 @@ pub struct Adhoc<P> {
     channel: Channel<RoutedPacket<P>>,
     stations: Vec<NodeState<P>>,
     routers: Routers,
-    /// See [`components`], if somebody has asked since the last move.
+    /// See [`components`]; `None` until the first query after a move.
     components: RefCell<Option<Vec<usize>>>,
     links: Vec<LinkState>,
     trails: Trails,
@@ -100,7 +100,7 @@ pub struct Adhoc<P> {
 
 impl<P: Packet> Adhoc<P> {
     /// A network of `stations` with these links. The channel holds up to `ring` packets of a
-    /// station; the next hop of the others is still open.
+    /// station; the other packets have no next hop yet.
     ///
     /// # Panics
     /// If a link begins or ends nowhere, or at a station that does not exist.
@@ -210,7 +210,7 @@ impl<P: Packet> Adhoc<P> {
         *links.entry((to, messages)).or_insert_with(add)
     }
 
-    /// Drops a packet for which there is no route.
+    /// Drops a packet without a route.
     fn drop_unreachable(&mut self, packet: RoutedPacket<P>) {
         self.links[packet.link as usize].counters.unreachable += 1;
         self.drop_packet(packet);
@@ -410,7 +410,7 @@ impl<P: Packet> SharedMedium<P> for Adhoc<P> {
         self.outcomes.drain(..)
     }
 
-    /// Packets that a station forwards count like its own.
+    /// Forwarded packets count as the station's own.
     fn counters(&self, station: usize) -> Counters {
         let NodeState { offered, dropped, .. } = self.stations[station];
         Counters { offered, queue_drops: dropped, ..self.channel.counters(station) }
@@ -428,7 +428,7 @@ impl<P: Packet> SharedMedium<P> for Adhoc<P> {
         self.routers.on_moved(now, &self.channel);
     }
 
-    /// Whether there is a route at the present places, whether routing has found it or not.
+    /// Whether a route exists at the present positions, even if routing has not found it.
     fn connected(&self, link: u32) -> Option<bool> {
         let mut components_now = self.components.borrow_mut();
         let component = components_now.get_or_insert_with(|| components(&self.channel));

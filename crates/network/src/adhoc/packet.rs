@@ -1,4 +1,4 @@
-//! Packets of an ad-hoc network with the route that they have taken, and routing messages.
+//! Packets of an ad-hoc network with their routes so far, and routing messages.
 
 use crate::Packet;
 use crate::routing::{Message, Node};
@@ -14,7 +14,7 @@ pub(super) struct RoutedPacket<P> {
     pub(super) inner: P,
     /// Number of its link.
     pub(super) link: u32,
-    /// The route so far, in [`Trails`]; of a message its index in [`Messages`].
+    /// The route so far, in [`Trails`]; for a message its index in [`Messages`].
     pub(super) trail: u32,
     /// Bytes of a message.
     bytes: u32,
@@ -64,8 +64,8 @@ struct Step {
     hops: u32,
 }
 
-/// Routes that packets have taken, as a tree from their sources: a packet carries one number,
-/// however long its route.
+/// Routes of packets, as a tree from their sources: a packet carries one number, however long its
+/// route.
 #[derive(Debug, Default)]
 pub(super) struct Trails {
     steps: Vec<Step>,
@@ -73,7 +73,7 @@ pub(super) struct Trails {
 }
 
 impl Trails {
-    /// The trail that extends another one by `node`, or begins there.
+    /// The trail that extends `before` by `node`, or begins at `node`.
     pub(super) fn step(&mut self, before: Option<u32>, node: Node) -> u32 {
         let Trails { steps, next } = self;
         *next.entry((before, node)).or_insert_with(|| {
@@ -120,7 +120,7 @@ impl Trails {
     }
 }
 
-/// Routing messages that are being sent or wait for that, each stored once.
+/// Routing messages in transmission or in queues, each stored once.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
     /// Each with the number of its remaining uses.

@@ -1,12 +1,12 @@
-//! Which stations reach each other at their present places, and the shortest routes.
+//! Reachability of stations at their present positions, and shortest routes.
 
 use crate::Packet;
 use crate::dot11::{Channel, LEAST_SUCCESS};
 use crate::routing::Node;
 
-/// What routing may know of the stations' places.
+/// The view that routing has of the stations' positions.
 pub(super) trait Reachability {
-    /// How many nodes there are.
+    /// Number of nodes.
     fn nodes(&self) -> usize;
 
     /// Probability that a full packet is received without interference.
@@ -30,12 +30,12 @@ impl<P: Packet> Reachability for Channel<P> {
     }
 }
 
-/// Whether two nodes have a link: both ways.
+/// Whether two nodes have a link in both directions.
 fn linked(reach: &dyn Reachability, one: usize, other: usize) -> bool {
     reach.success(one, other).min(reach.success(other, one)) >= LEAST_SUCCESS
 }
 
-/// For each node the first one of those to which it has a route.
+/// For each node, the first of the nodes to which it has a route.
 pub(super) fn components(reach: &dyn Reachability) -> Vec<usize> {
     let nodes = reach.nodes();
     let (mut component, mut open) = (vec![0; nodes], (0..nodes).collect::<Vec<_>>());
@@ -56,9 +56,9 @@ pub(super) fn components(reach: &dyn Reachability) -> Vec<usize> {
     component
 }
 
-/// For each node the next neighbour on the shortest route to one of `targets`, and the length of
-/// that route: the sum of the transmissions that each link takes on average (ETX, De Couto et al.
-/// 2003, without collisions).
+/// For each node, the next neighbour on the shortest route to one of `targets`, and the length of
+/// that route: the sum of the expected transmissions on each link (ETX, De Couto et al. 2003,
+/// without collisions).
 pub(super) fn shortest_routes(
     reach: &dyn Reachability,
     targets: &[usize],
@@ -77,7 +77,7 @@ pub(super) fn shortest_routes(
                 (nearest, least) = (Some(node), length);
             }
         }
-        // A further hop is one transmission at least.
+        // A further hop takes at least one transmission.
         let Some(near) = nearest.filter(|_| most > least + 1.0) else {
             return all;
         };
@@ -118,7 +118,7 @@ mod tests {
         Given(nodes, pairs.map(|(from, to)| success(from, to)).collect())
     }
 
-    /// Dijkstra's search to its end, with every link looked at.
+    /// Dijkstra's search over every link, without an early end.
     fn whole_search(reach: &Given, targets: &[usize]) -> Vec<(Option<Node>, f64)> {
         let mut all = vec![(None, f64::INFINITY); reach.0];
         let mut open: Vec<usize> = (0..reach.0).collect();

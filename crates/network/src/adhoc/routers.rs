@@ -40,7 +40,7 @@ pub(super) enum Routers {
         stations: Vec<Association>,
     },
     Protocols {
-        /// The router of each node: a virtual call costs little beside the work for a frame.
+        /// The router of each node: a virtual call costs little compared with the work for a frame.
         routers: Vec<Box<dyn RoutingProtocol + Send>>,
         timers: Vec<Time>,
     },
@@ -168,7 +168,7 @@ impl Routers {
         }
     }
 
-    /// A packet has arrived at its destination.
+    /// A packet arrived at its destination.
     pub(super) fn on_delivered(&mut self, now: Time, at: Node, packet: PacketHeader) {
         if let Routers::Protocols { routers, timers } = self {
             let at = usize::from(at);
@@ -204,7 +204,7 @@ impl Routers {
         }
     }
 
-    /// The stations have new positions.
+    /// The stations moved.
     pub(super) fn on_moved(&mut self, now: Time, reach: &dyn Reachability) {
         match self {
             Routers::Oracle(tables) => tables.clear(),
@@ -245,7 +245,7 @@ impl Routers {
         }
     }
 
-    /// Runs the timer of one node that is due, if there is one.
+    /// Runs the timer of one node whose timer is due; `None` without such a node.
     pub(super) fn on_timer(&mut self, now: Time) -> Option<Vec<(Node, Action)>> {
         match self {
             Routers::Oracle(_) => None,

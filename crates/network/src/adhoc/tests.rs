@@ -9,7 +9,8 @@ fn settings() -> ChannelSettings {
     ChannelSettings { radio: Some(Radio::default()), ..plain }
 }
 
-/// Metres at which a full packet is received with certainty, and at twice which it is not.
+/// Distance in metres at which a full packet is received with certainty; at twice this it is never
+/// received.
 const NEAR: f64 = 60.0;
 
 fn stations(positions: &[(f64, f64)], queue: u64) -> Vec<Station> {
@@ -145,7 +146,7 @@ fn a_station_belongs_to_the_access_point_that_it_hears_best_and_waits_while_it_c
     positions[2].0 = 3.0 * NEAR - 10.0;
     run.set_positions(&positions);
     run.offer(0, 3);
-    run.offer(1, 4); // it has no access point
+    run.offer(1, 4); // station 2 has no access point
     run.run_until(at(149));
     assert_eq!((run.arrived.len(), run.refused), (2, 1));
     run.run_until(at(200));
@@ -184,7 +185,7 @@ proptest! {
         }
         let inside: u64 = (0..positions.len()).map(|station| u64::from(run.net.backlog(station))).sum();
         let arrived = run.arrived.len() as u64;
-        // A packet that has arrived stays in its last sender's queue until its acknowledgement.
+        // A delivered packet stays in its last sender's queue until its acknowledgement.
         prop_assert!(arrived + run.lost + run.refused <= run.offered);
         prop_assert!(run.offered <= arrived + run.lost + run.refused + inside);
         run.run_until(at(60_000));

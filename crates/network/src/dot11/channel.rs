@@ -1,9 +1,10 @@
-//! The medium of one channel: what is on the air, who senses it, and what becomes of it.
+//! The medium of one channel: transmissions on the air, the stations that sense them, and their
+//! outcomes.
 //!
-//! An exchange has up to three instants: it begins, its data ends, its acknowledgement ends (or
-//! does not come). At each, the stations that sense the sender or the receiver are notified;
-//! between them nothing is computed. A station that begins within a slot of another one has not
-//! noticed it: that is a collision.
+//! An exchange has up to three events: it begins, its data ends, its acknowledgement ends (or times
+//! out). At each event, the stations that sense the sender or the receiver are notified; nothing is
+//! computed between events. A station that begins within a slot of another one has not noticed it:
+//! that is a collision.
 
 use super::phy::{AfterCollision, Phy, PhyKind};
 use super::station_link::StationLink;
@@ -22,10 +23,10 @@ use units::{Span, Time};
 /// Bytes of an acknowledgement.
 const ACK_BYTES: u32 = 14;
 
-/// What all stations of a channel have in common.
+/// Settings shared by all stations of a channel.
 #[derive(Clone, Copy, Debug)]
 pub struct ChannelSettings {
-    /// Which amendment.
+    /// The amendment of 802.11.
     pub phy: PhyKind,
     /// How senders choose their mode.
     pub mode: ModeChoice,
@@ -33,16 +34,16 @@ pub struct ChannelSettings {
     pub broadcast: usize,
     /// Attempts after which a packet is given up, at least 1.
     pub attempts: u32,
-    /// How long a sender waits for an answer to begin, if not as long as the standard says.
+    /// How long a sender waits for an answer to begin; `None` is the time of the standard.
     pub ack_timeout: Option<Span>,
-    /// How long the others wait after a collision.
+    /// How long other stations wait after a collision.
     pub after_collision: AfterCollision,
-    /// Propagation; without it all stations sense each other, and only collisions are errors.
+    /// Propagation; without it all stations sense each other, and only collisions cause errors.
     pub radio: Option<Radio>,
 }
 
 impl ChannelSettings {
-    /// A channel as the standard has it, without propagation: seven attempts, broadcasts in the
+    /// A channel with the standard's values, without propagation: seven attempts, broadcasts in the
     /// slowest mode.
     pub const fn new(phy: PhyKind, mode: ModeChoice) -> Self {
         ChannelSettings {
@@ -63,7 +64,7 @@ enum Stage {
     Data,
     /// The receiver's acknowledgement is due or on the air.
     Answer,
-    /// None will come, and the sender waits for it.
+    /// There will be no answer, and the sender waits until its timeout.
     Silence,
 }
 
@@ -75,7 +76,7 @@ pub(super) struct Exchange {
     from: usize,
     to: Option<usize>,
     link: u32,
-    /// Packets in it: the first so many that are pending.
+    /// Number of packets in it: the first ones of those pending.
     packets: usize,
     mode: usize,
     /// Power of all other transmissions at the present receiver, in mW.
@@ -112,16 +113,16 @@ pub struct Channel<P> {
     links: Vec<StationLink<P>>,
     /// ARF of each link.
     arf: Vec<Arf>,
-    /// Whether every station senses every other one and decodes what it sends.
+    /// Whether every station senses every other one and decodes its frames.
     pub(super) all_hear: bool,
-    /// The stations that have sensed the same; none unless [`Channel::all_hear`].
+    /// The stations with the same sensing state; empty unless [`Channel::all_hear`].
     pub(super) together: Together,
-    /// All others, in the order of their numbers.
+    /// All other stations, in the order of their numbers.
     pub(super) apart: Vec<usize>,
-    /// When each station that is apart sends, if nothing happens before.
+    /// When each station in `apart` sends, if nothing happens before.
     pub(super) sends_at: Vec<Time>,
     pub(super) exchanges: Vec<Exchange>,
-    /// What is known of each pair of stations at their places.
+    /// Cached values of each pair of stations at their positions.
     pub(super) pairs: Pairs,
     /// Noise in mW.
     pub(super) noise: f64,
@@ -131,7 +132,7 @@ pub struct Channel<P> {
     pub(super) thresholds: Vec<Threshold>,
     arrivals: u64,
     outcomes: Vec<Outcome<P>>,
-    /// What [`Channel::first`] gives; each change of it updates this.
+    /// The value of [`Channel::first`]; each change of it updates this.
     next_wake: Time,
 }
 
@@ -141,16 +142,15 @@ pub(crate) const LEAST_SUCCESS: f64 = 0.5;
 /// Bytes of a full packet on the air.
 const FULL_BYTES: u32 = 1536;
 
-/// Among the places of packets in a station: of the first that waits its turn. Urgent ones stand
-/// before.
+/// Order of a station's first packet that waits its turn. Urgent packets have lower numbers.
 const IN_TURN: u64 = 1 << 63;
 
 impl<P: Packet> Channel<P> {
     /// A channel with `stations`, and `links` from one to another, or to all that receive it.
     ///
     /// # Panics
-    /// If a link leads from or to a station that does not exist, or to its own; or if nothing may
-    /// be attempted.
+    /// If a link leads from or to a station that does not exist, or back to its own; or if the
+    /// number of attempts is zero.
     pub fn new(
         settings: ChannelSettings,
         stations: &[shared::Station],
@@ -195,10 +195,11 @@ impl<P: Packet> Channel<P> {
         medium
     }
 
-    /// A link from one station to another, or to all that receive it; returns its number.
+    /// Adds a link from one station to another, or to all stations that receive it; returns its
+    /// number.
     ///
     /// # Panics
-    /// If a station does not exist, or the link leads to where it begins.
+    /// If a station does not exist, or the link leads back to its own station.
     pub fn add_link(&mut self, from: usize, to: Option<usize>) -> u32 {
         let (number, count) = (self.links.len(), self.stations.len());
         assert!(from < count && to.is_none_or(|to| to < count && to != from), "link {number}");
@@ -208,8 +209,9 @@ impl<P: Packet> Channel<P> {
         number as u32
     }
 
-    /// Notes which stations sense `sender`, which begins to send now. If what it answered a moment
-    /// before is still on the air, notify the same stations that were notified of that.
+    /// Records the stations that sense `sender`, which begins to send now. If the frame that it
+    /// answers is still on the air, the stations that were notified of that frame are notified of
+    /// this one.
     fn listen(&mut self, sender: usize) {
         if self.all_hear {
             return;
@@ -226,7 +228,7 @@ impl<P: Packet> Channel<P> {
         self.stations[sender].hearers = hearers;
     }
 
-    /// How many stations it has.
+    /// Number of stations.
     pub fn stations(&self) -> usize {
         self.stations.len()
     }
@@ -242,7 +244,7 @@ impl<P: Packet> Channel<P> {
         radio::decibel(self.power(from, to) / self.noise)
     }
 
-    /// Probability that `to` receives a full packet that `from` sends to it when nobody disturbs.
+    /// Probability that `to` receives a full packet from `from` without interference.
     pub fn success(&self, from: usize, to: usize) -> f64 {
         if self.settings.radio.is_none() {
             return 1.0;
@@ -252,12 +254,12 @@ impl<P: Packet> Channel<P> {
         }
         let mode = match self.choice(from) {
             ModeChoice::Fixed(mode) => mode,
-            ModeChoice::Arf | ModeChoice::Ideal(_) => 0, // the most robust one, if need be
+            ModeChoice::Arf | ModeChoice::Ideal(_) => 0, // the most robust mode
         };
         self.pairs.success(from, to, || self.received(from, to, 0.0, mode, FULL_BYTES))
     }
 
-    /// The power with which `to` receives `from`, in mW.
+    /// The power at `to` of the signal from `from`, in mW.
     fn power(&self, from: usize, to: usize) -> f64 {
         let Some(radio) = self.settings.radio else {
             return 1.0;
@@ -272,13 +274,13 @@ impl<P: Packet> Channel<P> {
         &self.phy
     }
 
-    /// How many transmissions a station has begun in each mode.
+    /// Number of transmissions that a station has begun in each mode.
     pub fn sent_in(&self, station: usize) -> &[u64] {
         &self.stations[station].sent_in
     }
 
-    /// Offers a packet before all others of its station: it bypasses the host's queue, even if that
-    /// is full.
+    /// Offers a packet before all others of its station: it bypasses the host's queue, even a full
+    /// one.
     pub fn offer_first(&mut self, now: Time, link: u32, packet: P, rng: &mut dyn Rng) {
         let from = self.links[link as usize].from;
         self.stations[from].counters.offered += 1;
@@ -288,7 +290,7 @@ impl<P: Packet> Channel<P> {
         self.schedule(now, from);
     }
 
-    /// A packet has come into the driver of a station.
+    /// A packet reached the driver of a station.
     fn arrival(&mut self, from: usize, rng: &mut dyn Rng) {
         if self.stations[from].waiting == 0 {
             self.part(from, Time::NEVER);
@@ -296,7 +298,7 @@ impl<P: Packet> Channel<P> {
         self.stations[from].arrival(rng);
     }
 
-    /// If nothing is known of when `from` sends, looks when.
+    /// Computes when `from` sends, if that is not known.
     fn schedule(&mut self, now: Time, from: usize) {
         let station = &self.stations[from];
         if station.together.is_none() && self.sends_at[from] == Time::NEVER {
@@ -305,7 +307,7 @@ impl<P: Packet> Channel<P> {
         }
     }
 
-    /// When the first exchange goes on or the first station sends, if nothing happens before.
+    /// When the first exchange moves on or the first station sends, if nothing happens before.
     fn first(&self) -> Time {
         let ends = self.exchanges.iter().map(|exchange| exchange.until);
         let sends = self.apart.iter().map(|station| self.sends_at[*station]);
@@ -330,7 +332,7 @@ impl<P: Packet> Channel<P> {
         }
     }
 
-    /// `from` begins to send the packets that have waited longest.
+    /// `from` begins to send its oldest packets.
     fn begin(&mut self, now: Time, from: usize, rng: &mut dyn Rng) {
         self.sends_at[from] = Time::NEVER;
         let links = &mut self.links;
@@ -338,7 +340,7 @@ impl<P: Packet> Channel<P> {
             links[**link as usize].pending().next().map_or(u64::MAX, |waiting| waiting.order)
         };
         let Some(&link) = self.stations[from].links.iter().min_by_key(oldest) else {
-            return; // a station without links never has anything to send
+            return; // a station without links never sends
         };
         let mode = self.mode(link);
         let (packets, bytes) = self.aggregate(link, mode);
@@ -385,12 +387,12 @@ impl<P: Packet> Channel<P> {
         }
     }
 
-    /// How many packets go into one transmission, and its bytes; one alone is no aggregate.
+    /// Number of packets in one transmission, and its bytes; a single packet is not an aggregate.
     fn aggregate(&mut self, link: u32, mode: usize) -> (usize, u32) {
         let phy = &self.phy;
         let broadcast = self.links[link as usize].to.is_none();
         let pending = self.links[link as usize].pending().map(|waiting| waiting.packet.bytes());
-        // Nobody could say which of several broadcasts it has received.
+        // With several broadcasts in an aggregate, no answer could say which were received.
         let most = if broadcast { 1 } else { phy.most_aggregated() };
         let (mut packets, mut bytes, mut alone) = (0, 0, 0);
         for packet in pending.take(most) {
@@ -435,13 +437,13 @@ impl<P: Packet> Channel<P> {
         (there.deaf, there.interference) = (own.deaf, own.interference);
     }
 
-    /// The stations that sense `sender` notice that it begins to send.
+    /// Notifies the stations that sense `sender` that it begins to send.
     fn tell(&mut self, now: Time, sender: usize) {
         if self.all_hear {
             while let Some((station, at)) =
                 self.together.take_before(now + self.phy.slot, &self.phy)
             {
-                self.part(station, at); // it has not noticed
+                self.part(station, at); // it begins within the slot, without having sensed `sender`
             }
             self.together.sense(now, &self.phy);
         }
@@ -452,7 +454,7 @@ impl<P: Packet> Channel<P> {
         }
     }
 
-    /// How many places [`Channel::hearer`] has for `sender`.
+    /// Number of indices of [`Channel::hearer`] for `sender`.
     fn hearers(&self, sender: usize) -> usize {
         match self.all_hear {
             true => self.apart.len(),
@@ -460,7 +462,7 @@ impl<P: Packet> Channel<P> {
         }
     }
 
-    /// A station that senses `sender` and is apart.
+    /// A station in `apart` that senses `sender`.
     fn hearer(&self, sender: usize, at: usize) -> Option<usize> {
         match self.all_hear {
             true => Some(self.apart[at]).filter(|station| *station != sender),
@@ -475,13 +477,14 @@ impl<P: Packet> Channel<P> {
         }
     }
 
-    /// A transmission that `hearer` sensed has ended: with the last one, the medium is idle for it.
+    /// A transmission that `hearer` sensed has ended. After the last one, the medium is idle for
+    /// it.
     fn settle(&mut self, now: Time, hearer: usize) {
         self.stations[hearer].sensing.settle(now, &self.phy);
-        self.schedule(now, hearer); // who has not noticed a transmission begins within the slot
+        self.schedule(now, hearer); // an unnoticed transmission: it sends within the slot
     }
 
-    /// The stations that sense `sender` no longer do.
+    /// The stations that sense `sender` stop sensing it.
     fn leave(&mut self, sender: usize) {
         if self.all_hear {
             self.together.sensing.leave();
@@ -505,13 +508,13 @@ impl<P: Packet> Channel<P> {
         }
     }
 
-    /// The transmission of `sender` ends, and no answer follows.
+    /// The transmission of `sender` ends without an answer.
     fn clear(&mut self, now: Time, sender: usize) {
         self.leave(sender);
         self.settle_all(now, sender);
     }
 
-    /// Probability that `station` receives so many bytes from `sender` beside this interference.
+    /// Probability that `station` receives this many bytes from `sender` with this interference.
     fn received(
         &self,
         sender: usize,
@@ -527,13 +530,13 @@ impl<P: Packet> Channel<P> {
         radio::received(radio::decibel(snr), self.phy.modes[mode].threshold_db, bytes)
     }
 
-    /// Whether `station` can decode what `sender` sends alone, in half of all cases at least.
+    /// Whether `station` decodes at least half of the frames of `sender` without interference.
     fn decodes(&self, sender: usize, station: usize, mode: usize) -> bool {
         let snr = self.power(sender, station) / self.noise;
         self.settings.radio.is_none() || self.thresholds[mode].is_met_by(snr)
     }
 
-    /// Whether the receiver of what is sent now has it.
+    /// Whether the present receiver receives the frame that ends now.
     fn arrives(&self, exchange: &Exchange, bytes: u32, rng: &mut dyn Rng) -> bool {
         let (Some(from), Some(to)) = (exchange.sender(), exchange.receiver()) else {
             return false;
@@ -572,8 +575,8 @@ impl<P: Packet> Channel<P> {
         self.pass_on(exchange.link, to);
     }
 
-    /// The answer of `to` follows the data of `from` before anybody can begin: who senses both
-    /// stays busy.
+    /// The answer of `to` follows the data of `from` before any station can begin: for stations
+    /// that sense both, the medium stays busy.
     fn answer(&mut self, now: Time, from: usize, to: usize) {
         self.leave(from);
         self.listen(to);
@@ -584,8 +587,8 @@ impl<P: Packet> Channel<P> {
         self.settle_all(now, from);
     }
 
-    /// Stations that sense the data of an exchange learn from it until when the medium is reserved,
-    /// or cannot decode it.
+    /// Stations that sense the data of an exchange set their NAV to `reserved`, or fail to decode
+    /// it.
     fn overhear(&mut self, exchange: &Exchange, reserved: Time) {
         if self.all_hear {
             self.together.sensing.heard(Some(reserved));
@@ -598,8 +601,8 @@ impl<P: Packet> Channel<P> {
         }
     }
 
-    /// Which packets of an exchange the receiver has; returns whether it has any, which it then
-    /// acknowledges.
+    /// Decides which packets of an exchange are received. Returns whether any is, in which case the
+    /// receiver sends an acknowledgement.
     fn receive(&mut self, exchange: &Exchange, rng: &mut dyn Rng) -> bool {
         let (mut left, mut any) = (exchange.packets, false);
         for at in 0..self.links[exchange.link as usize].queue.len() {
@@ -620,7 +623,7 @@ impl<P: Packet> Channel<P> {
         any
     }
 
-    /// The receiver passes on what is in order.
+    /// The receiver passes on the packets that are in order.
     fn pass_on(&mut self, link: u32, at: usize) {
         while let Some(packet) = self.links[link as usize].release() {
             self.outcomes.push(Outcome::Arrived { link, at: at as u32, packet });
@@ -668,7 +671,7 @@ impl<P: Packet> Channel<P> {
         self.finish(now, index, answered, rng);
     }
 
-    /// An exchange is over: what was acknowledged or attempted too often leaves the queue.
+    /// An exchange is over: packets that are acknowledged or out of attempts leave the queue.
     fn finish(&mut self, now: Time, index: usize, answered: bool, rng: &mut dyn Rng) {
         let Exchange { from, to, link, packets, .. } = self.exchanges.remove(index);
         let most = self.settings.attempts;
@@ -696,7 +699,7 @@ impl<P: Packet> Channel<P> {
         station.counters.acknowledged += u64::from(acknowledged);
         station.counters.failures += u64::from(failures);
         station.counters.unanswered += u64::from(!answered);
-        // it has waited for the answer
+        // the station has waited for the answer already
         let ifs = if answered { self.phy.difs() } else { Span::ZERO };
         station.resolve(now, !answered && failures == 0, ifs, &self.phy, rng);
         self.fill(now, from, rng);
@@ -718,7 +721,7 @@ impl<P: Packet> SharedMedium<P> for Channel<P> {
         true
     }
 
-    /// Does what is due at `now`.
+    /// Runs the events due at `now`.
     fn wake(&mut self, now: Time, rng: &mut dyn Rng) {
         while let Some(ends) = self.exchanges.iter().position(|exchange| exchange.until <= now) {
             match self.exchanges[ends].stage {
@@ -750,7 +753,7 @@ impl<P: Packet> SharedMedium<P> for Channel<P> {
         self.outcomes.drain(..)
     }
 
-    /// What a station has counted.
+    /// The counters of a station.
     fn counters(&self, station: usize) -> Counters {
         self.stations[station].counters
     }
@@ -762,7 +765,7 @@ impl<P: Packet> SharedMedium<P> for Channel<P> {
     }
 
     /// Transmissions on the air are received with the power at the new positions. The stations that
-    /// sense one stay those that sensed its beginning.
+    /// sense a transmission stay those that sensed its beginning.
     fn set_positions(&mut self, now: Time, positions: &[Position]) {
         let there = self.stations.iter().map(|station| station.settings.position);
         if there.eq(positions.iter().copied()) {
@@ -779,8 +782,7 @@ impl<P: Packet> SharedMedium<P> for Channel<P> {
         }
     }
 
-    /// Whether both ends hear each other well enough that half of all full packets arrive
-    /// undisturbed.
+    /// Whether half of all full packets arrive in both directions without interference.
     fn connected(&self, link: u32) -> Option<bool> {
         self.settings.radio?;
         let StationLink { from, to, .. } = self.links[link as usize];

@@ -1,4 +1,4 @@
-//! Which stations of a channel are kept together, as they have sensed the same.
+//! The stations of a channel that share one sensing state, because they have sensed the same.
 
 use super::Channel;
 use super::rates::ModeChoice;
@@ -10,8 +10,8 @@ use crate::{Packet, Position};
 use units::Time;
 
 impl<P: Packet> Channel<P> {
-    /// Whether all stations certainly sense and decode each other, judged by the diagonal of the
-    /// rectangle around them.
+    /// Whether all stations certainly sense and decode each other, judged by the diagonal of their
+    /// bounding rectangle.
     pub(super) fn hear_all(&self) -> bool {
         let Some(radio) = self.settings.radio else {
             return true;
@@ -32,11 +32,11 @@ impl<P: Packet> Channel<P> {
             })
     }
 
-    /// Stations have new places: they may be kept together no longer, or again.
+    /// Stations moved: they may stop sharing a sensing state, or share one again.
     pub(super) fn regroup(&mut self, now: Time) {
         match self.hear_all() {
             false => self.disperse(),
-            // Not while a frame is on the air: some may not have sensed its beginning.
+            // Not while a frame is on the air: some stations may not have sensed its beginning.
             true if !self.all_hear && self.exchanges.is_empty() => {
                 (self.all_hear, self.together) = (true, Together::new());
                 self.gather(now);
@@ -45,7 +45,7 @@ impl<P: Packet> Channel<P> {
         }
     }
 
-    /// What a station senses.
+    /// The sensing state of a station.
     pub(super) fn sensing(&self, station: usize) -> &Sensing {
         match self.stations[station].together {
             Some(_) => &self.together.sensing,
@@ -53,7 +53,7 @@ impl<P: Packet> Channel<P> {
         }
     }
 
-    /// From now on `station` senses and counts for itself, if it did not before; it sends at
+    /// Gives `station` its own sensing state and backoff, if it shared them; it sends at
     /// `sends_at`, if that is known.
     pub(super) fn part(&mut self, station: usize, sends_at: Time) {
         let own = &mut self.stations[station];
@@ -65,7 +65,7 @@ impl<P: Packet> Channel<P> {
         }
     }
 
-    /// Puts the stations together that sense the same, after what happened at `now`.
+    /// Lets stations with the same state share it, after the events at `now`.
     pub(super) fn gather(&mut self, now: Time) {
         if !self.all_hear {
             return;
@@ -86,8 +86,8 @@ impl<P: Packet> Channel<P> {
         });
     }
 
-    /// From now on every station senses and counts for itself. Who senses one that sends stays the
-    /// same until it sends again.
+    /// Gives every station its own sensing state and backoff. The stations that sense a sender stay
+    /// the same until it sends again.
     pub(super) fn disperse(&mut self) {
         if !self.all_hear {
             return;

@@ -3,8 +3,8 @@
 //! A packet goes `offer` → queueing discipline of the host (`host.rs`) → driver's ring, link by
 //! link (`station_link.rs`) → backoff (`station.rs`) → on the air and its acknowledgement
 //! (`channel.rs`) → [`crate::Outcome`]. Times on the air are in `phy.rs`, the choice of a
-//! transmission mode in `rates.rs`, and reception in `radio.rs`. Stations that sense the same are
-//! kept as one in `together.rs`, as far as all hear each other. The medium has one event pending:
+//! transmission mode in `rates.rs`, and reception in `radio.rs`. Stations that sense the same share
+//! one state in `together.rs`, if all stations hear each other. The medium has one event pending:
 //! the next instant at which an exchange moves on or a station begins to send.
 
 mod channel;

@@ -1,9 +1,9 @@
-//! What is known of pairs of stations at their present places. A value is computed when somebody
-//! asks for the first time after a move: most pairs never send to each other between two moves.
+//! Cached values of pairs of stations at their present positions. A value is computed at its first
+//! use after a move: most pairs never send to each other between two moves.
 
 use std::cell::Cell;
 
-/// Not known yet.
+/// Marks a value that is not computed yet.
 const UNKNOWN: f64 = f64::NAN;
 
 /// By sender and receiver.
@@ -17,19 +17,19 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    /// Pairs of so many stations.
+    /// Pairs of this many stations.
     pub(super) fn new(stations: usize) -> Self {
         let unknown = || vec![Cell::new(UNKNOWN); stations * stations];
         Pairs { stations, power: unknown(), success: unknown() }
     }
 
-    /// The stations have new places.
+    /// The stations moved.
     pub(super) fn forget(&mut self) {
         self.power.fill(Cell::new(UNKNOWN));
         self.success.fill(Cell::new(UNKNOWN));
     }
 
-    /// The received power, which is `computed` if it is not known.
+    /// The received power; `computed` gives it if it is not known.
     pub(super) fn power(&self, from: usize, to: usize, computed: impl FnOnce() -> f64) -> f64 {
         let (pair, back) = (from * self.stations + to, to * self.stations + from);
         let known = self.power[pair].get();
@@ -42,7 +42,7 @@ impl Pairs {
         power
     }
 
-    /// The probability of success, which is `computed` if it is not known.
+    /// The probability of success; `computed` gives it if it is not known.
     pub(super) fn success(&self, from: usize, to: usize, computed: impl FnOnce() -> f64) -> f64 {
         let cell = &self.success[from * self.stations + to];
         if cell.get().is_nan() {

@@ -1,4 +1,4 @@
-//! Timing of the physical layers of IEEE 802.11: what a frame costs in air time.
+//! Timing of the physical layers of IEEE 802.11: the air time of a frame.
 //!
 //! Source: IEEE 802.11-2012, clauses 17 (DSSS and HR/DSSS: b), 18 (OFDM: a), 19 (ERP: g) and 20
 //! (HT: n). A frame of `bytes` is an IP packet with LLC/SNAP, MAC header and frame check sequence.
@@ -9,13 +9,13 @@ use units::{Rate, Span};
 
 /// LLC/SNAP (8 bytes), MAC header (24) and frame check sequence (4) around an IP packet.
 const ENVELOPE: u32 = 36;
-/// With QoS control, as n has it.
+/// With QoS control, for n.
 const QOS_ENVELOPE: u32 = 38;
 /// Bytes of an acknowledgement, and of a clear-to-send.
 const ACK: u32 = 14;
 /// Bytes of a compressed block acknowledgement.
 const BLOCK_ACK: u32 = 32;
-/// Bytes before each frame inside an aggregate, which is padded to whole words.
+/// Bytes before each frame inside an aggregate; the frame is padded to whole words.
 const DELIMITER: u32 = 4;
 /// Bytes of the largest aggregate.
 const LARGEST_AGGREGATE: u32 = 65_535;
@@ -24,7 +24,7 @@ const BLOCK: usize = 64;
 /// Longest transmission of an aggregate (`aPPDUMaxTime` in the mixed format; §20.4.3).
 const LONGEST: Span = Span(5_484_000);
 
-/// Which amendment, with what it leaves open.
+/// The amendment of 802.11, with its options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PhyKind {
     /// Up to 11 Mb/s at 2.4 GHz.
@@ -36,11 +36,10 @@ pub enum PhyKind {
     A,
     /// OFDM at 2.4 GHz.
     G {
-        /// Stations of b are there: long slots, and each frame announced to them (CTS to self at 2
-        /// Mb/s).
+        /// Stations of b are present: long slots, and a CTS to self at 2 Mb/s before each frame.
         protected: bool,
     },
-    /// HT in the mixed format, whose frames are aggregated.
+    /// HT in the mixed format, with aggregates of frames.
     N {
         /// At 5 GHz instead of 2.4.
         five_ghz: bool,
@@ -53,18 +52,18 @@ pub enum PhyKind {
     },
 }
 
-/// How bits are coded on the air.
+/// A modulation and coding of bits on the air.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mode {
     /// Its rate.
     pub rate: Rate,
-    /// Bits of a symbol; none in DSSS, where bits follow one another.
+    /// Bits of a symbol; `None` for DSSS, which has no symbols of several bits.
     bits_per_symbol: Option<u32>,
     /// Signal-to-noise ratio in dB at which half of all frames of 1500 bytes are received.
     pub threshold_db: f64,
     /// Duration of the acknowledgement of a frame in this mode.
     pub ack: Span,
-    /// The same of an aggregate.
+    /// Duration of the block acknowledgement of an aggregate in this mode.
     pub block_ack: Span,
 }
 
@@ -92,22 +91,22 @@ pub enum AfterCollision {
 /// Timing of one standard.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phy {
-    /// A slot: as long as it takes to notice that another station has begun.
+    /// A slot: the time in which a station notices that another station has begun.
     pub slot: Span,
     /// Between a frame and its acknowledgement.
     pub sifs: Span,
-    /// Largest backoff of a first attempt, in slots, and of the last ones.
+    /// Largest backoff in slots, of a first attempt and of the last attempts.
     pub cw: (u32, u32),
     /// From slowest to fastest.
     pub modes: Vec<Mode>,
-    /// Before each frame: preamble, header, and signal extension behind it.
+    /// Preamble and header before each frame, and signal extension after it.
     overhead: Span,
     symbol: Span,
     /// Announcement of each frame.
     protection: Span,
     /// How long a station waits for an acknowledgement to begin.
     pub ack_timeout: Span,
-    /// How long the others wait after a collision.
+    /// How long other stations wait after a collision.
     pub after_collision: AfterCollision,
     /// Acknowledgement at the lowest basic rate.
     slowest_ack: Span,
@@ -138,7 +137,7 @@ const HT: [(u32, u32, f64); 8] = [
     (234, 486, 25.0),
     (260, 540, 27.0),
 ];
-/// Rates of b in bit/s, and thresholds by the usual sensitivities.
+/// Rates of b in bit/s, and thresholds from usual sensitivities.
 const DSSS: [(u64, f64); 4] =
     [(1_000_000, 1.0), (2_000_000, 4.0), (5_500_000, 6.0), (11_000_000, 9.0)];
 
@@ -155,7 +154,7 @@ fn ofdm(bytes: u32, bits_per_symbol: u32, extension: Span) -> Span {
     micros(20 + 4 * symbols(bytes, bits_per_symbol)) + extension
 }
 
-/// Whole microseconds, as the header of the frame says.
+/// Rounded up to whole microseconds, as in the header of the frame.
 fn dsss(bytes: u32, rate: u64, preamble: Span) -> Span {
     preamble + micros((8_000_000 * u64::from(bytes)).div_ceil(rate))
 }
@@ -272,7 +271,7 @@ impl Phy {
         self.sifs + self.slot + self.slot
     }
 
-    /// The same after a frame that could not be decoded.
+    /// Idle time before a backoff, after a frame that could not be decoded.
     pub fn eifs(&self) -> Span {
         self.sifs + self.slowest_ack + self.difs()
     }
@@ -287,17 +286,17 @@ impl Phy {
         DELIMITER + self.framed(packet).next_multiple_of(4)
     }
 
-    /// How many packets may share one transmission.
+    /// Most packets in one transmission.
     pub fn most_aggregated(&self) -> usize {
         if self.aggregates { BLOCK } else { 1 }
     }
 
-    /// Whether an aggregate of so many bytes may be sent in `mode`.
+    /// Whether an aggregate of this many bytes may be sent in `mode`.
     pub fn fits(&self, bytes: u32, mode: usize) -> bool {
         bytes <= LARGEST_AGGREGATE && self.duration(bytes, mode) <= LONGEST
     }
 
-    /// Air time of a frame of so many bytes on the air, in `mode`.
+    /// Air time in `mode` of a frame with this many bytes on the air.
     pub fn duration(&self, bytes: u32, mode: usize) -> Span {
         let mode = &self.modes[mode];
         let content = match mode.bits_per_symbol {

@@ -1,22 +1,22 @@
-//! Which mode a station sends in: always the same, by what was acknowledged, or by the signal.
+//! The choice of a station's transmission mode: fixed, by acknowledgements, or by the signal.
 
-/// How a station chooses its mode towards another one.
+/// The rule for a station's mode towards another station.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ModeChoice {
     /// Always this mode.
     Fixed(usize),
     /// Auto rate fallback (Kamerman and Monteban, Bell Labs Technical Journal 1997): one mode up
-    /// after ten acknowledged frames in a row, one down after two that were not, or if the first in
-    /// a new mode is not.
+    /// after ten acknowledged frames in a row, one down after two frames without acknowledgement,
+    /// or if the first frame in a new mode has none.
     Arf,
-    /// The fastest mode whose threshold the signal exceeds by this margin in dB: what a station
-    /// would choose that knew the signal.
+    /// The fastest mode whose threshold the signal exceeds by this margin in dB: the choice of a
+    /// station that knows the signal.
     Ideal(f64),
 }
 
 /// Acknowledged frames in a row after which the next mode is tried.
 const UP: u32 = 10;
-/// Frames in a row that were not, after which it is left.
+/// Frames in a row without acknowledgement, after which the mode is left.
 const DOWN: u32 = 2;
 
 /// ARF towards one station.
@@ -25,7 +25,7 @@ pub(super) struct Arf {
     pub(super) mode: usize,
     successes: u32,
     failures: u32,
-    /// Nothing has been sent in this mode since it was tried.
+    /// No frame has been sent in this mode yet since the mode was raised.
     tries: bool,
 }
 
@@ -34,7 +34,7 @@ impl Arf {
         Arf { mode, ..Arf::default() }
     }
 
-    /// An attempt was acknowledged, or not; `modes` are there.
+    /// Reports an attempt, acknowledged or not; there are `modes` modes.
     pub(super) fn told(&mut self, acknowledged: bool, modes: usize) {
         if acknowledged {
             (self.successes, self.failures, self.tries) = (self.successes + 1, 0, false);

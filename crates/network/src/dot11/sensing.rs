@@ -1,34 +1,34 @@
-//! What a station senses of the medium, and from when it counts its backoff.
+//! A station's sensing of the medium, and the start of its backoff count.
 
 use super::phy::{AfterCollision, Phy};
 use units::{Span, Time};
 
-/// What a station can make of what it senses.
+/// Reception of the signals that a station senses.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Reception {
-    /// One transmission, or none.
+    /// At most one transmission.
     #[default]
     Clear,
-    /// Several that began within one slot.
+    /// Several transmissions that began within one slot.
     Collision,
-    /// Too weak a signal, or one that was disturbed after it had begun.
+    /// A signal too weak to decode, or disturbed after it had begun.
     Undecoded,
 }
 
-/// What a station senses.
+/// The sensing state of a station.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sensing {
-    /// Transmissions that it senses now.
+    /// Number of transmissions that it senses now.
     busy: u32,
-    /// Since when it has sensed any.
+    /// Since when it has sensed a transmission.
     busy_since: Time,
-    /// What it can make of what it senses, or sensed last.
+    /// The reception of what it senses, or sensed last.
     reception: Reception,
-    /// It sends, or waits for the answer.
+    /// The station sends, or waits for the answer.
     engaged: bool,
-    /// Until when the medium is reserved, as frames that it decoded have said.
+    /// NAV: end of the reservation of the medium by decoded frames.
     nav: Time,
-    /// Since when it has been counting slots, or will; never while the medium is busy.
+    /// Start of its slot count, past or future; never while the medium is busy.
     counts_from: Time,
 }
 
@@ -53,7 +53,8 @@ impl Sensing {
         self.engaged
     }
 
-    /// When a backoff of so many slots ends, if nothing begins before and the station is free.
+    /// When a backoff of this many slots ends, if no transmission begins before and the station is
+    /// free.
     pub(super) fn ends(&self, slots: u64, phy: &Phy) -> Time {
         if self.engaged || self.busy > 0 || self.counts_from == Time::NEVER {
             return Time::NEVER;
@@ -61,7 +62,7 @@ impl Sensing {
         self.counts_from + Span(phy.slot.0 * slots)
     }
 
-    /// A transmission begins that it senses. Returns how many slots it has counted before.
+    /// The station senses a new transmission. Returns the slots that it has counted before.
     pub(super) fn sense(&mut self, now: Time, phy: &Phy) -> u32 {
         let mut counted = 0;
         if self.busy == 0 {
@@ -76,26 +77,27 @@ impl Sensing {
         counted
     }
 
-    /// Stops the backoff counter. Returns how many slots it has counted.
+    /// Stops the backoff counter. Returns the slots that it has counted.
     fn stop(&mut self, now: Time, phy: &Phy) -> u32 {
-        let counted = now.since(self.counts_from).0 / phy.slot.0; // zero if that is to come
+        let counted = now.since(self.counts_from).0 / phy.slot.0; // zero if the count has not begun
         self.counts_from = Time::NEVER;
         u32::try_from(counted).unwrap_or(u32::MAX)
     }
 
     /// Begins to send. Frames that arrive meanwhile are lost, but do not count as undecoded.
-    /// Returns how many slots it has counted.
+    /// Returns the slots that the station has counted.
     pub(super) fn begin(&mut self, now: Time, phy: &Phy) -> u32 {
         (self.engaged, self.reception) = (true, Reception::Clear);
         self.stop(now, phy)
     }
 
-    /// Whether it has heard one transmission alone since the medium became busy.
+    /// Whether it has heard a single transmission since the medium became busy.
     pub(super) fn hears_clearly(&self) -> bool {
         self.reception == Reception::Clear && !self.engaged
     }
 
-    /// It cannot decode what it senses, unless it sends itself; the first reason counts.
+    /// Marks the present reception as undecodable for reason `by`, unless the station sends itself.
+    /// The first reason counts.
     fn disturb(&mut self, by: Reception) {
         if self.hears_clearly() {
             self.reception = by;
@@ -110,13 +112,12 @@ impl Sensing {
         }
     }
 
-    /// A transmission ends that it sensed; [`Sensing::settle`] says what follows if no other one
-    /// does.
+    /// A sensed transmission ended. [`Sensing::settle`] then takes effect if no other one follows.
     pub(super) fn leave(&mut self) {
         self.busy -= 1;
     }
 
-    /// If the medium is idle now, it counts again after an interframe space.
+    /// If the medium is idle now, restarts the count after an interframe space.
     pub(super) fn settle(&mut self, now: Time, phy: &Phy) {
         if self.busy == 0 {
             self.counts_from = match core::mem::take(&mut self.reception) {
@@ -130,7 +131,7 @@ impl Sensing {
     }
 
     /// Ends the station's exchange. It counts from `ifs` later, unless a sensed transmission has
-    /// already said from when.
+    /// already set the start.
     pub(super) fn resolve(&mut self, now: Time, ifs: Span) {
         self.engaged = false;
         if self.busy == 0 {
@@ -141,7 +142,7 @@ impl Sensing {
         }
     }
 
-    /// Whether from `now` on it behaves as `other` does, if both sense the same.
+    /// Whether it equals `other` from `now` on, as long as both sense the same.
     pub(super) fn is_like(&self, other: &Sensing, now: Time) -> bool {
         let reserved = |sensing: &Sensing| sensing.nav.max(now);
         let since = |sensing: &Sensing| if sensing.busy > 0 { sensing.busy_since } else { now };

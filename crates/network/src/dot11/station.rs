@@ -1,8 +1,8 @@
 //! A station's backoff: when it may send (IEEE 802.11-2012 §9.3.4).
 //!
-//! Slots are never ticked. A station knows from when it has been counting, so what it has counted
-//! when the medium becomes busy follows from the time, and when it would send is known from the
-//! moment at which it becomes idle.
+//! Slots are never ticked. A station knows the start of its count. The number of slots counted when
+//! the medium becomes busy follows from the time. The time at which it will send is known from the
+//! moment the medium becomes idle.
 
 use super::phy::Phy;
 use super::sensing::Sensing;
@@ -18,23 +18,23 @@ const BURST: Span = Span::millis(20);
 /// The state of one station.
 pub(super) struct Station<P> {
     pub(super) settings: shared::Station,
-    /// The mode in which it always sends, if it has one of its own.
+    /// The station's own fixed mode, if it has one.
     pub(super) mode: Option<usize>,
     pub(super) host: HostQueue<P>,
     pub(super) counters: Counters,
     /// Transmissions in each mode.
     pub(super) sent_in: Vec<u64>,
-    /// Its links, by number.
+    /// Numbers of its links.
     pub(super) links: Vec<u32>,
-    /// Stations that sense what it sends, as they were when it began to.
+    /// Stations that sense its transmission, recorded at the beginning.
     pub(super) hearers: Vec<u16>,
-    /// Whether places have changed since.
+    /// Whether positions have changed since then.
     pub(super) moved: bool,
-    /// Packets in its links, which the driver holds.
+    /// Packets in its links, held by the driver.
     pub(super) waiting: u32,
-    /// What it senses; stale while it is [`Station::together`] with others.
+    /// The station's sensing state; stale while it is [`Station::together`] with others.
     pub(super) sensing: Sensing,
-    /// While it has sensed the same as others: the count at which its backoff ends.
+    /// While the station shares the sensing state of others: the count at which its backoff ends.
     pub(super) together: Option<u64>,
     /// Slots left of its backoff when it began to count.
     pub(super) slots: u32,
@@ -64,8 +64,8 @@ impl<P: Packet> Station<P> {
         }
     }
 
-    /// When it sends if nothing happens before; `Time::NEVER` if it has nothing to send or waits
-    /// for the medium.
+    /// When it sends if nothing happens before; `Time::NEVER` if it has no packet or waits for the
+    /// medium.
     pub(super) fn sends_at(&self, now: Time, phy: &Phy) -> Time {
         match self.waiting {
             0 => Time::NEVER,
@@ -77,7 +77,7 @@ impl<P: Packet> Station<P> {
         self.slots = (rng.uniform() * f64::from(self.cw + 1)) as u32;
     }
 
-    /// A packet has come: if the medium is busy and no backoff is left, it needs one.
+    /// A packet arrived. If the medium is busy and the backoff is used up, draws a new backoff.
     pub(super) fn arrival(&mut self, rng: &mut dyn Rng) {
         self.waiting += 1;
         let waits = self.sensing.is_busy() && !self.sensing.is_engaged();
@@ -86,8 +86,8 @@ impl<P: Packet> Station<P> {
         }
     }
 
-    /// A transmission begins that it senses. It stops counting, unless it begins to send within
-    /// this slot: then it has not noticed. Returns whether that is so.
+    /// The station senses a new transmission and stops counting. If it begins to send within this
+    /// slot, it has not noticed. Returns whether that is so.
     pub(super) fn sense(&mut self, now: Time, sends_at: Time, phy: &Phy) -> bool {
         let committed = sends_at != Time::NEVER && sends_at < now + phy.slot;
         let counted = self.sensing.sense(now, phy);
@@ -95,14 +95,14 @@ impl<P: Packet> Station<P> {
         committed
     }
 
-    /// Begins to send. Slots that have been counted stay counted.
+    /// Begins to send. Counted slots stay counted.
     pub(super) fn begin(&mut self, now: Time, phy: &Phy) {
         let counted = self.sensing.begin(now, phy);
         self.slots = self.slots.saturating_sub(counted);
     }
 
     /// Ends the station's exchange; `lost` says that no acknowledgement came. Draws a new backoff,
-    /// which counts from `ifs` later unless a sensed transmission has already said from when.
+    /// whose count starts `ifs` later unless a sensed transmission has already set the start.
     pub(super) fn resolve(
         &mut self,
         now: Time,
@@ -116,7 +116,7 @@ impl<P: Packet> Station<P> {
         self.sensing.resolve(now, ifs);
     }
 
-    /// Whether a packet that is sent for the first time now will be lost whatever the attempts.
+    /// Whether a packet whose first attempt begins now will be lost whatever the attempts.
     pub(super) fn dooms(&mut self, now: Time, rng: &mut dyn Rng) -> bool {
         let mut noisy = false;
         while let Some(gap) = self.settings.noise.filter(|_| self.noise_at <= now) {
@@ -127,7 +127,7 @@ impl<P: Packet> Station<P> {
     }
 }
 
-/// A time that is distributed exponentially.
+/// An exponentially distributed time.
 pub(super) fn exponential(mean: Span, rng: &mut dyn Rng) -> Span {
     Span((-libm::log1p(-rng.uniform()) * mean.0 as f64) as u64)
 }

@@ -1,19 +1,19 @@
-//! What one station has to send to another, in order.
+//! The packets of one station for another, in order.
 
 use std::collections::VecDeque;
 
-/// A packet that waits to be acknowledged.
+/// A packet that waits for its acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pending<P> {
     pub(super) packet: P,
-    /// Its place among all packets of the station.
+    /// Its position among all packets of the station.
     pub(super) order: u64,
     pub(super) attempts: u32,
-    /// It will be lost, whatever the attempts.
+    /// All attempts of this packet will fail.
     pub(super) doomed: bool,
-    /// The receiver has it.
+    /// The receiver has received it.
     pub(super) received: bool,
-    /// The sender is done with it: acknowledged or given up.
+    /// The sender has finished it: acknowledged or given up.
     pub(super) done: bool,
 }
 
@@ -21,10 +21,10 @@ pub(super) struct Pending<P> {
 #[derive(Clone, Debug)]
 pub(super) struct StationLink<P> {
     pub(super) from: usize,
-    /// None for a broadcast.
+    /// `None` for a broadcast.
     pub(super) to: Option<usize>,
     pub(super) queue: VecDeque<Pending<P>>,
-    /// How many from the front the receiver has passed on.
+    /// Number of packets from the front that the receiver has passed on.
     released: usize,
 }
 
@@ -38,12 +38,12 @@ impl<P: Copy> StationLink<P> {
         self.queue.push_back(Pending { packet, order, attempts, doomed, received, done });
     }
 
-    /// Packets that are still to be acknowledged, oldest first.
+    /// Packets not yet acknowledged or given up, oldest first.
     pub(super) fn pending(&mut self) -> impl Iterator<Item = &mut Pending<P>> {
         self.queue.iter_mut().filter(|waiting| !waiting.done)
     }
 
-    /// The next packet that the receiver passes on: those received, in order, past what was given
+    /// The next packet that the receiver passes on: received packets in order, without those given
     /// up.
     pub(super) fn release(&mut self) -> Option<P> {
         while let Some(next) = self.queue.get(self.released) {
@@ -58,7 +58,7 @@ impl<P: Copy> StationLink<P> {
         None
     }
 
-    /// Forgets what is done, from the front.
+    /// Removes finished packets from the front.
     pub(super) fn forget(&mut self) {
         while self.released > 0 && self.queue.front().is_some_and(|front| front.done) {
             self.queue.pop_front();

@@ -1,6 +1,6 @@
-//! The medium beside closed forms: Bianchi's model (JSAC 2000; finite retries: Wu et al., INFOCOM
-//! 2002), the performance anomaly (Heusse et al., INFOCOM 2003), the efficiency of aggregates; and
-//! what holds for any scene.
+//! The medium compared with closed forms: Bianchi's model (JSAC 2000; finite retries: Wu et al.,
+//! INFOCOM 2002), the performance anomaly (Heusse et al., INFOCOM 2003), the efficiency of
+//! aggregates; and invariants of arbitrary scenes.
 
 use super::*;
 use crate::Outcome;
@@ -21,7 +21,7 @@ fn fixed(standard: PhyKind) -> ChannelSettings {
     ChannelSettings::new(standard, ModeChoice::Fixed(mode))
 }
 
-/// Senders that always have packets of 1500 bytes for a further station, which only receives.
+/// Senders that always have packets of 1500 bytes for one receiving station.
 struct Saturated {
     medium: Channel<TestPacket>,
     rng: Lcg,
@@ -97,7 +97,8 @@ fn bianchi(n: i32, phy: &Phy) -> (f64, f64) {
     (tau(low), low)
 }
 
-/// Delivered packets per second by that model; who collides waits as long as all others.
+/// Delivered packets per second in that model, in which stations that collide wait as long as all
+/// others.
 fn packets_per_second(n: i32, phy: &Phy) -> f64 {
     let (tau, _) = bianchi(n, phy);
     let (mode, n) = (phy.modes.len() - 1, f64::from(n));
@@ -127,8 +128,8 @@ fn one_station_alone_sends_a_packet_every_difs_backoff_data_sifs_and_ack() {
 fn throughput_collisions_and_drops_are_those_of_bianchi_s_model_with_seven_attempts() {
     for standard in [B, G, A] {
         for n in [2, 5, 10, 20, 50] {
-            // The model lets who has collided wait as long as all others, the standard lets it
-            // begin earlier.
+            // In the model, stations that have collided wait as long as all others; in the standard
+            // they begin earlier.
             let ack_timeout = Some(Phy::new(standard).eifs());
             let settings = ChannelSettings { ack_timeout, ..fixed(standard) };
             let run = alike(settings, n as usize).run(40.0);
@@ -199,7 +200,7 @@ fn at(x: f64) -> Station {
     Station { position: Position { x, y: 0.0 }, ..Station::default() }
 }
 
-/// A of 54 Mb/s or less, over distances.
+/// 802.11a at 54 Mb/s or less, over distances.
 fn located(mode: ModeChoice, stations: &[Station]) -> Saturated {
     let radio = Some(Radio::default());
     saturated(ChannelSettings { mode, radio, ..fixed(A) }, stations)
@@ -330,8 +331,7 @@ fn noise_takes_packets_at_its_rate_and_a_residual_loss_by_their_number() {
     assert!((0.009..0.011).contains(&ratio), "{ratio}");
 }
 
-/// Places of up to six stations on a line, links between them, and packets: when, on which link,
-/// how long.
+/// Positions of up to six stations on a line, links between them, and packets: time, link, length.
 type Scene = (Vec<f64>, Vec<(usize, usize)>, Vec<(u64, usize, u32)>);
 
 fn scene() -> impl Strategy<Value = Scene> {
@@ -348,8 +348,8 @@ fn scene() -> impl Strategy<Value = Scene> {
 }
 
 proptest! {
-    /// What stations sense alike is kept once: nothing comes of it, though they are moved out of
-    /// each other's reach and back, with frames on the air.
+    /// Sharing a sensing state does not change the outcome, though stations move out of each
+    /// other's reach and back while frames are on the air.
     #[test]
     fn stations_that_are_kept_together_do_what_each_would_by_itself(
         (_, links, mut packets) in scene(),

@@ -6,7 +6,7 @@ use crate::Packet;
 use crate::queue::{Backlog, DepartureQueue, Dropped};
 use units::Time;
 
-/// A queue that decides on departure, and what it has dropped.
+/// A queue that decides on departure, and the packets that it has dropped.
 pub(super) struct Departure<P> {
     queue: DepartureQueue<P>,
     dropped: Dropped<P>,
@@ -23,7 +23,7 @@ impl<P: Packet> Departure<P> {
         self.dropped.marks
     }
 
-    /// Packets that wait, and dropped ones that nobody has taken.
+    /// Packets that wait, and dropped packets not yet taken.
     pub(super) fn carried(&self) -> usize {
         self.queue.backlog().0 as usize + self.dropped.packets.len()
     }
@@ -43,14 +43,14 @@ impl<P: Packet> Link<P> {
         self.departure().map_or((0, 0), |departure| departure.queue.backlog())
     }
 
-    /// The backlog, given what of it is on the line.
+    /// The backlog, given its part on the line.
     #[inline(never)]
     pub(super) fn backlog_with_undecided(&self, on_line: Backlog) -> Backlog {
         let (packets, bytes) = self.undecided();
         Backlog { packets: packets + on_line.packets, bytes: bytes + on_line.bytes, ..on_line }
     }
 
-    /// A packet joins the queue, if there is room.
+    /// Adds a packet to the queue, if there is room.
     pub(super) fn enqueue(&mut self, now: Time, packet: P) -> Offer {
         let Some(Departure { queue, dropped, drops }) = self.departure_mut() else {
             return Offer::Dropped;
@@ -63,7 +63,7 @@ impl<P: Packet> Link<P> {
         Offer::Taken
     }
 
-    /// The transmitter takes from the queue what it can send at `now`.
+    /// The transmitter takes from the queue the packets that it can send at `now`.
     pub(super) fn serve(&mut self, now: Time) {
         while self.ready() <= now {
             let Some(Departure { queue, dropped, .. }) = self.departure_mut() else {
@@ -76,7 +76,7 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// A packet that the queue has dropped after it had taken it.
+    /// A packet that the queue dropped after accepting it.
     pub fn take_dropped(&mut self) -> Option<P> {
         let departure = self.departure_mut()?;
         let packet = departure.dropped.packets.pop_front()?;

@@ -1,10 +1,10 @@
-//! What comes out of a link of any kind, and when to wake it.
+//! Exits of packets from a link of any kind, and the times to wake it.
 
 use super::{Link, Schedule};
 use crate::{Packet, Rng};
 use units::Time;
 
-/// What comes out of a link.
+/// An exit from a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Passage<P> {
     /// A packet.
@@ -16,7 +16,7 @@ pub enum Passage<P> {
 }
 
 impl<P: Packet> Link<P> {
-    /// What comes out at `now`: call until `None`, then [`Link::take_dropped`] until `None`, and
+    /// The next exit at `now`: call until `None`, then [`Link::take_dropped`] until `None`, and
     /// then ask [`Link::due`]. Waking a link early is harmless.
     pub fn wake(&mut self, now: Time, rng: &mut impl Rng) -> Option<Passage<P>> {
         self.serve(now);
@@ -36,7 +36,7 @@ impl<P: Packet> Link<P> {
         self.extras.as_mut()?.impairments.take_late(now).map(Passage::Out)
     }
 
-    /// When to wake the link; never if nothing is inside.
+    /// When to wake the link; never while it is empty.
     pub fn due(&self) -> Time {
         let out = self.line.front().map_or(Time::NEVER, |carried| carried.arrives);
         let Some(extras) = &self.extras else {
@@ -51,7 +51,7 @@ impl<P: Packet> Link<P> {
         self.schedule().map_or(self.transmitter.idle_at, Schedule::ready)
     }
 
-    /// The next packet that is at the end of the line by `now`.
+    /// The next packet that has reached the end of the line by `now`.
     fn leave_line(&mut self, now: Time) -> Option<P> {
         let packet = self.line.front().filter(|carried| carried.arrives <= now)?.packet;
         self.deliver();

@@ -1,4 +1,4 @@
-//! What impairs a link: random loss, outages, jitter, reordering, copies.
+//! Impairments of a link: random loss, outages, jitter, reordering, copies.
 
 use super::{LinkSettings, Passage};
 use crate::Rng;
@@ -23,18 +23,18 @@ impl Reorder {
     /// Checks the parameters.
     ///
     /// # Errors
-    /// The probability, if it is none.
+    /// The probability is outside its range.
     pub fn check(&self) -> Result<(), InvalidParameter> {
         PROBABILITY.check("probability", &self.probability)
     }
 }
 
-/// The impairments of a link, and the packets that are under one.
+/// The impairments of a link, and the packets held by them.
 pub(super) struct Impairments<P> {
     loss: Option<LossProcess>,
     /// Whether loss on the line is drawn when a packet comes out. Otherwise it is drawn when the
-    /// packet is offered; its ordinal is then known, because nothing inside is dropped, copied or
-    /// overtaken.
+    /// packet is offered; its ordinal is then known, because packets inside are never dropped,
+    /// copied or overtaken.
     late_loss: bool,
     up: bool,
     /// Packets that came out so far, and the ordinals of those inside that will be lost instead.
@@ -42,19 +42,19 @@ pub(super) struct Impairments<P> {
     doomed: VecDeque<u64>,
     /// Packets lost at random, or because the link was down.
     pub(super) losses: u64,
-    /// Most by which a packet is late.
+    /// Largest extra delay of a packet.
     jitter: Span,
     reorder: Option<Reorder>,
     /// Probability that a packet comes out twice.
     duplicate: f64,
-    /// Packets held back, in the order in which they come out; all of them are held equally long.
+    /// Packets held back, in the order in which they come out; all are held equally long.
     late: VecDeque<(Time, P)>,
     /// A packet whose copy has just come out.
     original: Option<P>,
 }
 
 impl<P: Copy> Impairments<P> {
-    /// Those of `settings`, with a queue that decides on departure if `departure`.
+    /// The impairments of `settings`; `departure` says that the queue decides on departure.
     pub(super) fn new(settings: &LinkSettings, departure: bool) -> Self {
         let &LinkSettings { loss, reorder, duplicate, jitter, .. } = settings;
         Impairments {
@@ -72,7 +72,7 @@ impl<P: Copy> Impairments<P> {
         }
     }
 
-    /// Whether there are none.
+    /// Whether the link is free of impairments.
     pub(super) fn are_none(&self) -> bool {
         self.loss.is_none() && !self.rearrange() && self.jitter == Span::ZERO
     }
@@ -82,7 +82,7 @@ impl<P: Copy> Impairments<P> {
         self.reorder.is_some() || self.duplicate > 0.0
     }
 
-    /// A new loss probability, each packet by itself, and whether the link is up.
+    /// Sets a new loss probability, independent for each packet, and whether the link is up.
     pub(super) fn change(&mut self, loss: Option<f64>, up: Option<bool>) {
         if let Some(probability) = loss {
             let new = Loss { probability, place: LossPlace::After, chain: None };
@@ -98,17 +98,17 @@ impl<P: Copy> Impairments<P> {
         lost
     }
 
-    /// Whether a packet that is offered will be lost on the line, if that is drawn now.
+    /// Whether an offered packet will be lost on the line, if that is drawn now.
     pub(super) fn strikes_early(&mut self, rng: &mut impl Rng) -> bool {
         !self.late_loss && self.strikes_at(LossPlace::After) && self.strikes(rng)
     }
 
-    /// The last packet that was offered will be lost on the line; `inside` of them are on it.
+    /// Marks the last offered packet as lost on the line; `inside` packets are on the line.
     pub(super) fn doom(&mut self, inside: u32) {
         self.doomed.push_back(self.delivered + u64::from(inside));
     }
 
-    /// By how much the next packet is late.
+    /// The extra delay of the next packet.
     pub(super) fn jitter(&mut self, rng: &mut impl Rng) -> Span {
         match self.jitter {
             Span::ZERO => Span::ZERO,
@@ -158,7 +158,7 @@ impl<P: Copy> Impairments<P> {
         self.late.pop_front().map(|(_, packet)| packet)
     }
 
-    /// When one of its packets comes out; never if it has none.
+    /// When one of its packets comes out; never while it is empty.
     pub(super) fn due(&self) -> Time {
         match self.original {
             Some(_) => Time::ZERO, // at once
@@ -166,12 +166,12 @@ impl<P: Copy> Impairments<P> {
         }
     }
 
-    /// Packets that left the line and did not come out yet.
+    /// Packets that left the line and have not come out yet.
     pub(super) fn carried(&self) -> usize {
         self.late.len() + usize::from(self.original.is_some())
     }
 
-    /// Whether there is random loss at this place.
+    /// Whether random loss is configured at this place.
     fn strikes_at(&self, place: LossPlace) -> bool {
         self.loss.as_ref().is_some_and(|loss| loss.is(place))
     }

@@ -1,7 +1,7 @@
 //! A transmitter that has opportunities instead of a rate, as links of cellular networks are
 //! recorded.
 //!
-//! A trace lists when a base station served a phone that always had something waiting (Winstein,
+//! A trace lists when a base station served a phone whose queue was never empty (Winstein,
 //! Sivaraman and Balakrishnan, NSDI 2013). The rule is that of mahimahi (Netravali et al., USENIX
 //! ATC 2015; `LinkQueue::rationalize` in src/frontend/link_queue.cc):
 //!
@@ -13,8 +13,8 @@
 //! * The last time of the trace is its period: the one after it comes so much later than the first.
 //!
 //! mahimahi counts 4 bytes of a header of its TUN device with each packet, and 1504 with an
-//! opportunity. Here it is the packet that counts, so that one of 1500 bytes needs one opportunity
-//! in both.
+//! opportunity. Here only the packet counts, so that one of 1500 bytes needs one opportunity in
+//! both.
 
 use super::{FAR, Link, Offer};
 use crate::Packet;
@@ -28,25 +28,25 @@ const BYTES: u64 = 1500;
 /// Nanoseconds in the unit of a trace.
 const MILLISECOND: u64 = 1_000_000;
 
-/// When opportunities come; they repeat.
+/// The times of opportunities; they repeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opportunities {
     /// In ms, never decreasing; the last is the period, and not zero.
     times: Arc<[u32]>,
-    /// Which time of the trace the start of the run is.
+    /// The time of the trace at which the run starts.
     start: Span,
     period: u64,
 }
 
 impl Opportunities {
-    /// Opportunities at `times` in ms, which never decrease and last for more than no time; the run
-    /// begins at the time `start` of them.
+    /// Opportunities at `times` in ms, which never decrease; the run begins at the time `start` of
+    /// the trace. `None` if they decrease or the period is zero.
     pub fn new(times: Arc<[u32]>, start: Span) -> Option<Self> {
         let period = u64::from(*times.last()?) * MILLISECOND;
         (period > 0 && times.is_sorted()).then_some(Opportunities { times, start, period })
     }
 
-    /// Ordinal of the first one later than `now`; they are counted from the start of the trace.
+    /// Ordinal of the first opportunity later than `now`, counted from the start of the trace.
     fn after(&self, now: Time) -> u64 {
         let at = now.0.saturating_add(self.start.0);
         let (turn, within) = (at / self.period, at % self.period);
@@ -54,7 +54,7 @@ impl Opportunities {
         turn * self.times.len() as u64 + index as u64
     }
 
-    /// When it comes.
+    /// Time of the opportunity `ordinal`.
     fn at(&self, ordinal: u64) -> Time {
         let count = self.times.len() as u64;
         let (turn, index) = (ordinal / count, (ordinal % count) as usize);
@@ -64,16 +64,16 @@ impl Opportunities {
     }
 }
 
-/// Where a transmitter is in its opportunities.
+/// Position of a transmitter in its opportunities.
 pub(super) struct Schedule {
     opportunities: Opportunities,
-    /// The opportunity that the next packet begins with, when it comes, and the bytes left in it:
-    /// at least one.
+    /// The opportunity with which the next packet begins, its time, and the bytes left in it: at
+    /// least one.
     next: u64,
     ready: Time,
     left: u64,
-    /// When the last bytes go of the packets that are on the line and were not out when somebody
-    /// last looked.
+    /// Times of the last bytes of packets on the line, for packets that were not out at the last
+    /// look.
     ends: VecDeque<Time>,
 }
 
@@ -95,7 +95,7 @@ impl Schedule {
         self.ready
     }
 
-    /// Nothing waits: opportunities up to `now` are lost, and so is what was left of the last one.
+    /// The queue is empty: opportunities up to `now` expire, with the rest of the last one.
     fn skip(&mut self, now: Time) {
         if self.ready <= now {
             self.next = self.opportunities.after(now);
@@ -104,13 +104,14 @@ impl Schedule {
         }
     }
 
-    /// When `bytes` would be out, and how many of its own it would need.
+    /// When `bytes` would be out, and the bytes used by then since the start of the next
+    /// opportunity.
     fn end(&self, bytes: u64) -> (Time, u64) {
         let used = BYTES - self.left + bytes;
         (self.opportunities.at(self.next + used.saturating_sub(1) / BYTES), used)
     }
 
-    /// Sends `bytes`: when the first of them goes, and the last.
+    /// Sends `bytes`: returns the times of their first opportunity and of their last.
     fn send(&mut self, bytes: u64) -> (Time, Time) {
         let starts = self.ready;
         let (ends, used) = self.end(bytes);
@@ -130,8 +131,8 @@ impl<P: Packet> Link<P> {
         self.extras.as_mut()?.schedule.as_mut()
     }
 
-    /// Serves the queue up to `now`; unused opportunities expire. None of them is for a packet that
-    /// arrives now, in whatever order a world has its events.
+    /// Serves the queue up to `now`; unused opportunities expire. A packet that arrives at `now`
+    /// cannot use them, whatever the order of events at that time.
     pub(super) fn pass_opportunities(&mut self, now: Time) {
         if self.schedule().is_none() {
             return;
@@ -181,8 +182,7 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// How long it takes from `now` until everything it was given is out, if the link has
-    /// opportunities.
+    /// Time from `now` until all accepted packets are out, if the link has opportunities.
     pub fn clears_in(&self, now: Time) -> Option<Span> {
         let schedule = self.schedule()?;
         let (packets, bytes) = self.undecided();
@@ -193,7 +193,7 @@ impl<P: Packet> Link<P> {
     }
 }
 
-/// Forgets the times that are not later than `now`.
+/// Removes the times up to `now`.
 fn forget(times: &mut VecDeque<Time>, now: Time) {
     while times.front().is_some_and(|time| *time <= now) {
         times.pop_front();

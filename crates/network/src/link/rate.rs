@@ -12,7 +12,7 @@ pub(super) struct Transmitter {
     rate: u64,
     /// The part of a nanosecond by which `idle_at` is too early, in units of 1/rate ns.
     remainder: u64,
-    /// When the transmitter has sent everything it was given.
+    /// When the transmitter has sent all packets given to it.
     pub(super) idle_at: Time,
 }
 
@@ -36,7 +36,7 @@ impl Transmitter {
 
     /// Sends `bytes` from `starts`; the fraction of a nanosecond is carried, so the rate is exact
     /// however long the run.
-    #[inline(always)] // on the way of every hop
+    #[inline(always)] // runs for every hop
     pub(super) fn send(&mut self, starts: Time, bytes: u32) {
         if self.rate == 0 {
             self.idle_at = starts;
@@ -55,7 +55,7 @@ impl Transmitter {
     }
 
     /// Transmission time of `bytes`: whole nanoseconds, and the rest in units of 1/rate ns.
-    #[inline(always)] // on the way of every hop
+    #[inline(always)] // runs for every hop
     fn transmission(&mut self, bytes: u32) -> (u64, u64) {
         if self.memo.bytes != bytes {
             let product = u64::from(bytes) * 8 * NANOS; // below 2^64 for packets below 2 GB
@@ -69,8 +69,8 @@ impl Transmitter {
         (u64::from(self.memo.ns), self.memo.remainder)
     }
 
-    /// A new rate at `now`; of what was given to it, only the packet in transmission stays, which
-    /// was to end at `ends`. Returns whether there is one.
+    /// Sets a new rate at `now`. Of the packets given to it, the transmitter keeps only the one in
+    /// transmission, which was to end at `ends`. Returns whether there is one.
     fn change(&mut self, now: Time, rate: Rate, ends: Time) -> bool {
         let before = std::mem::replace(&mut self.rate, rate.0);
         self.memo = Transmission::default();
@@ -87,13 +87,13 @@ impl Transmitter {
 }
 
 impl<P: Packet> Link<P> {
-    /// The rate now; none for a pure delay, and with opportunities.
+    /// The present rate; `None` for a pure delay, and with opportunities.
     pub fn rate(&self) -> Option<Rate> {
         (self.transmitter.rate > 0).then_some(Rate(self.transmitter.rate))
     }
 
-    /// Times the packets that wait, and what is left of the one in transmission, at `rate` and with
-    /// the present delay.
+    /// Recomputes the times of waiting packets, and the rest of the one in transmission, at `rate`
+    /// and with the present delay.
     pub(super) fn rerate(&mut self, now: Time, rate: Rate) {
         self.settle(now);
         let sending = self.waiting.wrapping_sub(1);

@@ -92,7 +92,7 @@ fn an_outage_holds_a_packet_and_the_rest_of_it_goes_at_the_rate_that_comes_after
     let back = Time(2_000_000_000);
     link.change(back, Change { rate: Some(Rate(10_000_000)), ..Change::default() });
     let late = link.due().since(back).0;
-    assert!((749_000..=750_000).contains(&late), "{late}"); // two bits went meanwhile
+    assert!((749_000..=750_000).contains(&late), "{late}"); // two bits were sent meanwhile
 }
 
 #[test]
@@ -154,7 +154,8 @@ fn a_link_that_is_down_drops_every_arrival_until_it_is_up_again() {
     assert!(matches!(link.offer(Time(1), TestPacket::of(1500), &mut Never), Offer::Wake(_)));
 }
 
-/// Wakes a link until nothing is inside; what came out with its time, and what was dropped or lost.
+/// Wakes a link until it is empty; returns packets that came out with their times, and packets
+/// dropped or lost.
 pub(super) fn run(
     link: &mut Link<TestPacket>,
     arrivals: impl Iterator<Item = (Time, TestPacket)>,
@@ -296,8 +297,8 @@ fn a_chain_of_two_states_loses_in_bursts_on_any_link() {
 }
 
 proptest! {
-    /// Packets that pass come out when those do that are waited for, and are counted the same;
-    /// those that are withheld are not seen.
+    /// Packets that pass without events come out at the same times as with events, and are counted
+    /// the same; withheld packets are not visible.
     #[test]
     fn a_link_that_nobody_wakes_does_what_one_that_is_woken_does(
         steps in prop::collection::vec((0u64..2_000_000, 40u32..1500, any::<bool>()), 1..200),
@@ -333,7 +334,7 @@ proptest! {
         prop_assert_eq!(out, exits);
     }
 
-    /// Whatever arrives and whatever changes: what was offered came out, was dropped or was lost,
+    /// For arbitrary arrivals and changes: each offered packet came out, was dropped or was lost,
     /// in order, and never sooner than rate and delay allow.
     #[test]
     fn every_packet_is_accounted_for_and_order_is_kept(
@@ -365,8 +366,8 @@ proptest! {
         prop_assert_eq!(link.carried(), 0);
     }
 
-    /// A limit of bytes that is never reached makes the link ask its queue at every arrival: what
-    /// comes of it is the same as where it is asked only if packets may not fit.
+    /// A limit of bytes that is never reached makes the link call its queue at every arrival: the
+    /// result is the same as when it calls the queue only if packets may not fit.
     #[test]
     fn a_queue_that_is_not_asked_would_have_accepted(
         steps in prop::collection::vec((0u64..2_000_000, 40u32..1500, 0u8..12), 1..200),

@@ -2,10 +2,10 @@
 //!
 //! Source: the module `csma` of ns-3 (`CsmaChannel`, `CsmaNetDevice`, `Backoff`). The bus is idle,
 //! then a frame is transmitted on it, then the frame propagates, then the bus is idle again. All
-//! stations see at once in which state it is, and while it is not idle nobody begins. A station
-//! that finds it busy tries again after a random number of slots. A packet goes `offer` → queueing
-//! discipline of the host (`host.rs`) → the station's driver, which holds one packet → the bus →
-//! [`Outcome`]: `Left` when its last bit has been sent, `Arrived` when that has propagated.
+//! stations see its state at once, and a station begins only while it is idle. A station that finds
+//! it busy tries again after a random number of slots. A packet goes `offer` → queueing discipline
+//! of the host (`host.rs`) → the station's driver, which holds one packet → the bus → [`Outcome`]:
+//! `Left` when its last bit has been sent, `Arrived` when that has propagated.
 //!
 //! **This is not CSMA/CD.** On a real shared Ethernet (IEEE 802.3 §4.2.3) a station senses a frame
 //! only after the propagation delay. Two stations may begin within that delay: their frames
@@ -16,8 +16,8 @@
 //! A station that finds a real Ethernet busy waits until it is idle. Here it draws another random
 //! number of slots. So a station that has just sent gets the bus again after its gap, unless
 //! another station's draw ends within that gap. Two stations with full frames take turns of 50
-//! frames at 10 Mb/s, and one wait in 2500 ends without the bus: shares are equal over many seconds
-//! and not over one, and the bus loses one packet in 10⁵ that way (`bus/tests.rs`).
+//! frames at 10 Mb/s, and one wait in 2500 ends without a transmission: shares are equal over many
+//! seconds and not over one, and the bus loses one packet in 10⁵ that way (`bus/tests.rs`).
 //!
 //! Where it differs from ns-3:
 //!
@@ -26,8 +26,8 @@
 //!   backs off.
 //! * The number of slots is a whole number, and the largest is as likely as the others. ns-3
 //!   truncates a real number below the largest, which is never drawn (but for one slot of one).
-//! * What happens at one instant is ordered: the bus first, then stations by how long ago they set
-//!   out to try.
+//! * What happens at one instant is ordered: the bus first, then stations in the order in which
+//!   they scheduled their tries.
 //! * A station that finds the bus busy draws backoffs at once until one ends after the frame on the
 //!   bus: one event instead of many.
 
@@ -52,13 +52,13 @@ const LEAST_PAYLOAD: u32 = 46;
 /// Bit times that a station waits after a frame of its own (IEEE 802.3 §4.4.2).
 const GAP_BITS: u64 = 96;
 
-/// What a backoff is counted in.
+/// Unit of a backoff.
 const SLOT: Span = Span(1_000);
 
-/// Slots of one backoff, at most.
+/// Most slots of one backoff.
 const MOST_SLOTS: u32 = 1_000;
 
-/// Retries after which the range of a backoff grows no more.
+/// Retries after which the range of a backoff stops growing.
 const CEILING: u32 = 10;
 
 /// Retries after which a packet is given up, if the bus is busy once more.
@@ -96,11 +96,11 @@ struct Sender<P> {
     host: HostQueue<P>,
     /// The packet that the driver tries to send.
     current: Option<LinkPacket<P>>,
-    /// How often the bus was busy when it tried.
+    /// Number of times that it tried and the bus was busy.
     retries: u32,
     /// When it tries next.
     tries_at: Time,
-    /// When it set out to do so, in order among all.
+    /// Order in which it scheduled that try, among all stations.
     order: u64,
     /// End of the gap after its last frame; never while it is sending.
     ready_at: Time,
@@ -108,7 +108,7 @@ struct Sender<P> {
     counters: Counters,
 }
 
-/// What is on the bus.
+/// The frame on the bus.
 #[derive(Clone, Copy, Debug)]
 struct Carried<P> {
     from: u32,
@@ -121,12 +121,13 @@ struct Carried<P> {
 pub struct Bus<P> {
     settings: BusSettings,
     stations: Vec<Sender<P>>,
-    /// From which station to which.
+    /// Sender and receiver of each link.
     links: Vec<(u32, u32)>,
     carried: Option<Carried<P>>,
-    /// When what is on the bus has been sent, or after that has propagated; never while it is idle.
+    /// When the frame on the bus has been sent and, after that, when it has propagated; never while
+    /// the bus is idle.
     until: Time,
-    /// When the bus is idle, or was first.
+    /// When the bus becomes idle, or became idle last.
     idle_at: Time,
     orders: u64,
     outcomes: Vec<Outcome<P>>,
@@ -140,17 +141,17 @@ fn slots(retry: u32, rng: &mut dyn Rng) -> u32 {
 }
 
 impl BusSettings {
-    /// How long so many bits take, rounded up to whole nanoseconds.
+    /// Duration of this many bits, rounded up to whole nanoseconds.
     fn takes(&self, bits: u64) -> Span {
         Span((bits * NANOS).div_ceil(self.rate.0))
     }
 
-    /// How long it takes to send a packet of `bytes`, with its frame.
+    /// Transmission time of a packet of `bytes`, with its frame.
     pub fn duration(&self, bytes: u32) -> Span {
         self.takes(8 * u64::from(bytes.max(LEAST_PAYLOAD) + OVERHEAD))
     }
 
-    /// How long a station waits after a frame of its own.
+    /// Gap after a station's own frame.
     pub fn gap(&self) -> Span {
         self.takes(GAP_BITS)
     }
@@ -160,8 +161,8 @@ impl<P: Packet> Bus<P> {
     /// A bus with `stations`, and `links` from one to another.
     ///
     /// # Panics
-    /// If its rate is zero, or a link leads from or to a station that does not exist, or to its
-    /// own.
+    /// If its rate is zero, or a link leads from or to a station that does not exist, or back to
+    /// its own.
     pub fn new(settings: BusSettings, stations: &[Station], links: &[(usize, usize)]) -> Self {
         assert!(settings.rate.0 > 0, "a bus has a rate");
         let count = stations.len();
@@ -190,12 +191,12 @@ impl<P: Packet> Bus<P> {
         }
     }
 
-    /// How often a station has backed off from a busy bus.
+    /// Number of backoffs of a station from a busy bus.
     pub fn deferrals(&self, station: usize) -> u64 {
         self.stations[station].deferrals
     }
 
-    /// A station that tries nothing looks for a packet, at the end of its gap.
+    /// A station without a packet to try takes one at the end of its gap.
     fn prepare(&mut self, now: Time, from: usize) {
         let station = &mut self.stations[from];
         let at = station.ready_at.max(now);
@@ -208,7 +209,7 @@ impl<P: Packet> Bus<P> {
         self.orders += 1;
     }
 
-    /// What the discipline of a station has dropped after it had taken it.
+    /// Reports packets that the discipline of a station dropped after accepting them.
     fn report_drops(&mut self, from: usize) {
         let station = &mut self.stations[from];
         while let Some(LinkPacket { link, packet }) = station.host.dropped() {
@@ -217,13 +218,13 @@ impl<P: Packet> Bus<P> {
         }
     }
 
-    /// Of the stations that try now, the one that set out first.
+    /// Of the stations that try now, the one that scheduled its try first.
     fn first_to_try(&self, now: Time) -> Option<usize> {
         let due = (0..self.stations.len()).filter(|from| self.stations[*from].tries_at <= now);
         due.min_by_key(|from| (self.stations[*from].tries_at, self.stations[*from].order))
     }
 
-    /// What is on the bus has been sent, or has propagated.
+    /// The frame on the bus has been sent, or has propagated.
     fn proceed(&mut self) {
         let now = core::mem::replace(&mut self.until, Time::NEVER);
         let Some(carried) = self.carried.as_mut() else {
@@ -250,7 +251,7 @@ impl<P: Packet> Bus<P> {
             station.current = station.host.take(now);
         }
         match station.current {
-            None => station.tries_at = Time::NEVER, // the discipline has dropped all there was
+            None => station.tries_at = Time::NEVER, // the discipline has dropped all its packets
             Some(_) if now < self.idle_at => self.defer(now, from, rng),
             Some(packet) => self.begin(now, from, packet),
         }
@@ -270,8 +271,8 @@ impl<P: Packet> Bus<P> {
         self.idle_at = self.until + self.settings.delay;
     }
 
-    /// A station finds the bus busy. It draws until it tries at a time when this frame is over, or
-    /// for the last time.
+    /// A station finds the bus busy. It draws backoffs until a try falls after the present frame,
+    /// or until the last retry.
     fn defer(&mut self, now: Time, from: usize, rng: &mut dyn Rng) {
         let station = &mut self.stations[from];
         if station.retries == MOST_RETRIES {
@@ -288,7 +289,7 @@ impl<P: Packet> Bus<P> {
         self.orders += 1;
     }
 
-    /// A station has tried often enough; it goes on with its next packet at once.
+    /// A station is out of retries: it gives up the packet and continues with the next one at once.
     fn give_up(&mut self, now: Time, from: usize) {
         let station = &mut self.stations[from];
         station.retries = 0;
@@ -334,14 +335,14 @@ impl<P: Packet> SharedMedium<P> for Bus<P> {
         self.outcomes.drain(..)
     }
 
-    /// What a station has counted. An attempt is a transmission, and all are answered, as nothing
-    /// collides; a failure is a packet that was given up because the bus was busy; an acknowledged
-    /// packet is one that has been received.
+    /// The counters of a station. An attempt is a transmission, and all are answered, because
+    /// frames do not collide. A failure is a packet given up because the bus was busy. An
+    /// acknowledged packet is a received one.
     fn counters(&self, station: usize) -> Counters {
         self.stations[station].counters
     }
 
-    /// Packets that wait in a station, with the one that it tries to send or sends.
+    /// Packets waiting in a station, including the one that it tries to send or sends.
     fn backlog(&self, station: usize) -> u32 {
         let own = |carried: &Carried<P>| carried.from as usize == station && !carried.sent;
         let sending = self.carried.as_ref().is_some_and(own);

@@ -2,14 +2,14 @@
 //!
 //! Time is divided into transmission time intervals (TTIs) of 1 ms, the same for both directions.
 //! In each, the scheduler of a direction (`scheduler.rs`) gives the resource blocks to the users
-//! that have something to receive or to send. How much a block carries follows from the user's
-//! signal (`channel.rs`). A packet goes `offer` → the user's queue in that direction → segments in
-//! as many TTIs as it needs (`bearer.rs`) → at the end of the TTI with its last byte,
-//! [`Outcome::Arrived`] and [`Outcome::Left`]. One that comes during a TTI waits for the next one.
-//! The cell has one event pending, the end of the TTI, and none while nothing is queued.
+//! that have data to receive or to send. How much a block carries follows from the user's signal
+//! (`channel.rs`). A packet goes `offer` → the user's queue in that direction → segments in as many
+//! TTIs as it needs (`bearer.rs`) → at the end of the TTI with its last byte, [`Outcome::Arrived`]
+//! and [`Outcome::Left`]. One that comes during a TTI waits for the next one. The cell has one
+//! event pending, the end of the TTI, and none while nothing is queued.
 //!
 //! Source: 3GPP TS 36.211 (frames, resource blocks), TS 36.213 §7.2.3 (quality and efficiency).
-//! What LTE has and this has not:
+//! Parts of LTE that this model leaves out:
 //!
 //! * HARQ, RLC retransmissions, and block errors at all: what is sent is received. The thresholds
 //!   are those of a block error rate of 10 %, whose repetitions would cost a tenth of the rate and
@@ -52,7 +52,7 @@ use units::{NANOS, Span, Time};
 /// A transmission time interval.
 const TTI: Span = Span::millis(1);
 
-/// Which way packets go.
+/// The direction of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From the base to a user.
@@ -145,7 +145,7 @@ impl Kind for CellSettings {
 /// One direction of a cell.
 struct Side<P> {
     allocator: Allocator,
-    /// Of each user.
+    /// One for each user.
     bearers: Vec<Bearer<P>>,
 }
 
@@ -153,13 +153,13 @@ struct Side<P> {
 pub struct Cell<P> {
     overhead: f64,
     radio: Option<Radio>,
-    /// Of each user whether its signal follows from its place.
+    /// For each user, whether its signal follows from its position.
     by_position: Vec<bool>,
-    /// Of each user; user u is station u + 1.
+    /// One for each user; user u is station u + 1.
     channels: Vec<Channel>,
     /// Down and up.
     sides: [Side<P>; 2],
-    /// Of each link, the user and the direction.
+    /// For each link, the user and the direction.
     links: Vec<(usize, Direction)>,
     counters: Vec<Counters>,
     /// Packets inside.
@@ -182,8 +182,7 @@ fn bearer_of((from, to): (usize, usize)) -> Option<(usize, Direction)> {
 }
 
 impl<P: Packet> Cell<P> {
-    /// A cell with these stations, of which the first is the base, and `links` between it and the
-    /// others.
+    /// A cell with these stations: the first is the base; `links` lead between it and the others.
     ///
     /// # Panics
     /// If a direction has no blocks, all symbols are overhead, a link does not lead between the
@@ -223,27 +222,26 @@ impl<P: Packet> Cell<P> {
         }
     }
 
-    /// Resource blocks that have carried something to or from the user with a station's number,
-    /// since the start.
+    /// Resource blocks used since the start for data to or from the user with this station number.
     ///
     /// # Panics
-    /// If that is no user.
+    /// If the station is not a user.
     pub fn blocks(&self, user: usize, direction: Direction) -> u64 {
         self.sides[direction as usize].bearers[user - 1].blocks
     }
 
-    /// What the user with a station's number would be given if it were alone and its signal at the
-    /// mean, in bits per second.
+    /// Rate of the user with this station number if it were alone and its signal at the mean, in
+    /// bits per second.
     ///
     /// # Panics
-    /// If that is no user.
+    /// If the station is not a user.
     pub fn rate_bps(&self, user: usize, direction: Direction) -> f64 {
         let bits = self.channels[user - 1].mean_bits(self.overhead);
         let bytes = block_bytes(self.sides[direction as usize].allocator.blocks(), bits);
         (8 * bytes * (NANOS / TTI.0)) as f64
     }
 
-    /// What a discipline has dropped after it had taken it.
+    /// Reports packets that a discipline dropped after accepting them.
     fn report_drops(&mut self, user: usize, direction: Direction) {
         let bearer = &mut self.sides[direction as usize].bearers[user];
         while let Some(LinkPacket { link, packet }) = bearer.host.dropped() {
@@ -253,7 +251,7 @@ impl<P: Packet> Cell<P> {
         }
     }
 
-    /// The packets that are complete with the TTI that ends have arrived.
+    /// The packets completed by the TTI that ends have arrived.
     fn arrive(&mut self) {
         for direction in DIRECTIONS {
             for (user, bearer) in self.sides[direction as usize].bearers.iter_mut().enumerate() {
@@ -268,7 +266,7 @@ impl<P: Packet> Cell<P> {
         }
     }
 
-    /// Which users want how many blocks in the TTI that begins.
+    /// Collects the users that want blocks in the TTI that begins, and how many.
     fn gather(&mut self, now: Time, direction: Direction, rng: &mut dyn Rng) {
         self.wants.clear();
         let side = &self.sides[direction as usize];
@@ -287,7 +285,7 @@ impl<P: Packet> Cell<P> {
         }
     }
 
-    /// The TTI begins: who is given blocks fills them.
+    /// The TTI begins: users fill the blocks that they were given.
     fn send(&mut self, now: Time, direction: Direction) {
         let tti = now.0 / TTI.0;
         let mut grants = core::mem::take(&mut self.grants);
@@ -331,7 +329,7 @@ impl<P: Packet> SharedMedium<P> for Cell<P> {
         true
     }
 
-    /// Does what is due at `now`: a TTI ends, and the next one begins.
+    /// Runs the events due at `now`: a TTI ends, and the next one begins.
     fn wake(&mut self, now: Time, rng: &mut dyn Rng) {
         while self.due <= now {
             let at = self.due;
@@ -352,9 +350,9 @@ impl<P: Packet> SharedMedium<P> for Cell<P> {
         self.outcomes.drain(..)
     }
 
-    /// What a station has counted. An attempt is what one TTI carries from it to one receiver; all
-    /// are answered, and nothing is given up; an acknowledged packet is one that has been received.
-    /// Airtime is TTIs in which it sends.
+    /// The counters of a station. An attempt is the data of one TTI to one receiver. All attempts
+    /// are answered, and no packet is given up. An acknowledged packet is a received one. Airtime
+    /// is the TTIs in which the station sends.
     fn counters(&self, station: usize) -> Counters {
         self.counters[station]
     }
@@ -368,8 +366,8 @@ impl<P: Packet> SharedMedium<P> for Cell<P> {
         }
     }
 
-    /// From the next TTI on, users whose signal follows from their place have another mean; fading
-    /// goes on as it was.
+    /// From the next TTI on, users whose signal follows from their position have a new mean; fading
+    /// continues.
     fn set_positions(&mut self, now: Time, positions: &[Position]) {
         debug_assert!(self.due >= now, "a TTI has ended that nobody was woken for");
         let (Some(radio), Some((base, users))) = (self.radio, positions.split_first()) else {
@@ -382,7 +380,7 @@ impl<P: Packet> SharedMedium<P> for Cell<P> {
     }
 }
 
-/// The station that sends what a user receives or sends.
+/// The station that sends a user's packets in this direction.
 fn sender(user: usize, direction: Direction) -> usize {
     match direction {
         Direction::Down => 0,

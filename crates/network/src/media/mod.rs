@@ -1,7 +1,7 @@
 //! The registry of shared media: one line for each kind.
 //!
-//! A kind is a file here: its parameters, which the plan holds as they are, and the element that
-//! they build. What kinds have in common is in `shared.rs`.
+//! A kind is a file here: its parameters, which the plan holds unchanged, and the element that they
+//! build. Code common to all kinds is in `shared.rs`.
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! What every registered kind of medium keeps to.
+//! Invariants of every registered kind of medium.
 
 use super::*;
 use crate::Position;
@@ -7,7 +7,7 @@ use crate::testing::{Lcg, TestPacket, queues};
 use proptest::prelude::*;
 use units::{Span, Time};
 
-/// A run of one medium: packets by number, and what has become of each.
+/// A run of one medium: packets by number, and the outcome of each.
 struct Run {
     medium: Box<dyn SharedMedium<TestPacket>>,
     rng: Lcg,
@@ -28,7 +28,7 @@ impl Run {
         assert!(self.medium.next_wake() >= at, "a wake-up in the past");
     }
 
-    /// Does all that is due before `end`, and takes the outcomes.
+    /// Runs all events due before `end`, and takes the outcomes.
     fn wake_until(&mut self, end: Time) {
         while self.medium.next_wake() < end {
             let now = self.medium.next_wake();

@@ -1,5 +1,5 @@
-//! The parameters of a Wi-Fi network, as a scenario gives them: one 802.11 channel, with or without
-//! routing over it.
+//! The parameters of a Wi-Fi network in a scenario: one 802.11 channel, with or without routing
+//! over it.
 
 use crate::adhoc::{Adhoc, AdhocSettings, Routing};
 use crate::dot11::{AfterCollision, Channel, ChannelSettings, ModeChoice, Phy, PhyKind};
@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rate, Span};
 
-/// dB by which a signal is to exceed the threshold of the mode that the ideal rate control chooses.
+/// Margin in dB of the signal over the threshold of the mode that the ideal rate control chooses.
 const MARGIN_DB: f64 = 2.0;
 
 /// An amendment of IEEE 802.11.

@@ -34,9 +34,9 @@ pub struct Highway {
     pub hold: Span,
     /// Reaction time: how much later than the car ahead a car adopts its speed.
     pub reaction: Span,
-    /// Where the leader starts, in metres from the beginning of the road.
+    /// Starting position of the leader, in metres from the beginning of the road.
     pub start_m: f64,
-    /// Where the lane lies: y in metres.
+    /// Position of the lane: y in metres.
     pub y: f64,
 }
 
@@ -56,7 +56,7 @@ impl Highway {
         self.gap - self.reaction.seconds() * (self.speed.1 - self.speed.0)
     }
 
-    /// The leader's speeds in m/s, each with the time at which it begins.
+    /// The leader's speeds in m/s, each with its start time.
     fn profile(&self, until: Time, rng: &mut impl Rng) -> Vec<(Time, f64)> {
         let (slowest, fastest) = self.speed;
         let mut profile = Vec::new();
@@ -104,7 +104,7 @@ impl Highway {
         }
     }
 
-    /// The x on the road of an x that is less than a road's length beyond its end.
+    /// The position on the road of an x that is less than a road's length beyond its end.
     fn on_road(&self, x: f64) -> f64 {
         if x >= self.length { x - self.length } else { x }
     }
@@ -121,7 +121,7 @@ mod tests {
     use crate::testing::{Always, Lcg};
     use proptest::prelude::*;
 
-    /// Gives recorded numbers in turn.
+    /// Returns recorded numbers in turn.
     struct Recorded(Vec<f64>);
     impl crate::Rng for Recorded {
         fn uniform(&mut self) -> f64 {
@@ -140,7 +140,7 @@ mod tests {
         Highway { length: 1000.0, speed, gap: 50.0, hold, reaction, start_m: 200.0, y: 4.0 }
     }
 
-    /// Metres of road from each car to the one ahead of it at a time.
+    /// Distance along the road from each car to the one ahead of it at a time, in metres.
     fn gaps(road: &Highway, cars: &[Trajectory], at: Time) -> Vec<f64> {
         let x: Vec<f64> = cars.iter().map(|car| car.at(at).x).collect();
         x.windows(2).map(|pair| (pair[0] - pair[1]).rem_euclid(road.length)).collect()
@@ -166,7 +166,7 @@ mod tests {
         }
         let at = |leg: &Leg| leg.at.seconds();
         let begins: Vec<f64> = cars[0].0.iter().filter(|leg| leg.from.x < 1.0).map(at).collect();
-        assert_eq!(begins, [40.0, 90.0, 140.0, 190.0]); // each time it continues there with a leg
+        assert_eq!(begins, [40.0, 90.0, 140.0, 190.0]); // a new leg at each of these
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// Metres to another position.
+    /// Distance to another position in metres.
     pub fn distance(self, other: Position) -> f64 {
         libm::hypot(self.x - other.x, self.y - other.y)
     }
@@ -31,7 +31,7 @@ impl Position {
 pub struct Leg {
     /// When it begins.
     pub at: Time,
-    /// Where the node is then.
+    /// The position of the node then.
     pub from: Position,
     /// Metres per second east and north.
     pub velocity: (f64, f64),
@@ -78,11 +78,11 @@ impl Trajectory {
     /// in m/s each, in any order.
     ///
     /// At that time the node begins to move straight from its position to the destination, and
-    /// stops there. A later command interrupts an earlier one; of two commands for the same time
+    /// stops there. A later command interrupts an earlier one; if two commands have the same time,
     /// the second one counts. A speed of zero stops the node.
     pub fn from_setdest(start: Position, moves: &[(Time, Position, f64)]) -> Self {
         let mut moves = moves.to_vec();
-        moves.sort_by_key(|(at, ..)| *at); // is stable
+        moves.sort_by_key(|(at, ..)| *at); // a stable sort
         let mut path = Trajectory::fixed(start);
         for (at, to, speed) in moves {
             path.go(at, to, speed);
@@ -108,7 +108,7 @@ impl Trajectory {
         self.0.len() == 1 && self.0[0].velocity == (0.0, 0.0)
     }
 
-    /// Where the node is at a time.
+    /// The position of the node at a time.
     pub fn at(&self, now: Time) -> Position {
         let legs = self.0.partition_point(|leg| leg.at <= now);
         let Some(leg) = legs.checked_sub(1).map(|last| self.0[last]) else {
@@ -177,7 +177,7 @@ mod tests {
         is_at(&path, 2.0, 20.0, 0.0);
         is_at(&path, 3.0, 20.0, 5.0);
         is_at(&path, 9.0, 20.0, 10.0);
-        assert_eq!(path.0.len(), 3); // no leg of an interrupted movement is left
+        assert_eq!(path.0.len(), 3); // the interrupted movement keeps no leg
     }
 
     #[test]

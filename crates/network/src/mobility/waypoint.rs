@@ -298,7 +298,8 @@ mod tests {
         let chi = later.map(|later| difference(&begin, &later));
         println!("χ² of 24 degrees at 100 and 2000 s: {chi:.1?}");
         assert!(chi.iter().all(|chi| *chi < 51.2), "{chi:?}");
-        // The naive way begins elsewhere, and comes in the end to where the other one begins.
+        // Nodes without stationary start begin differently, and converge to the stationary
+        // distribution.
         let naive = RandomWaypoint { stationary: false, ..model };
         let chi =
             [(0.0, 7), (6000.0, 8)].map(|(at, seed)| difference(&begin, &cells(&naive, at, seed)));

@@ -1,4 +1,5 @@
-//! Controlled delay: drops from a queue that stays long, by how long packets have waited in it.
+//! Controlled delay (CoDel): drops from a queue that stays long, by the waiting time of its
+//! packets.
 //!
 //! Source: Nichols, Jacobson, McGregor and Iyengar, RFC 8289 §5 (symbols `TARGET`, `INTERVAL`,
 //! `first_above_time`, `drop_next`, `count`, `lastcount`, `dropping`). It decides when a packet
@@ -76,7 +77,7 @@ pub(crate) struct CodelQueue<P> {
     law: Law,
     control: Control,
     fifo: Fifo<P>,
-    /// Packets that fit at all.
+    /// Most packets in the queue.
     limit: u64,
 }
 
@@ -98,7 +99,7 @@ impl<P: Packet> HoldPackets<P> for CodelQueue<P> {
     }
 }
 
-/// What decides a drop: FQ-CoDel has the same for each of its queues.
+/// The parameters of a drop decision: FQ-CoDel has the same for each of its queues.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Law {
     pub(super) target: Span,
@@ -106,7 +107,7 @@ pub(super) struct Law {
     pub(super) ecn: bool,
 }
 
-/// Where the control of one queue is; all zero at the start.
+/// Control state of one queue; all zero at the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Control {
     /// When the delay will have been above target for an interval; `None` while it is below.
@@ -116,12 +117,13 @@ pub(super) struct Control {
     count: u64,
     lastcount: u64,
     dropping: bool,
-    /// Largest packet so far (`maxpacket`): with no more than that waiting, nothing is dropped.
+    /// Largest packet so far (`maxpacket`): with no more bytes than that waiting, nothing is
+    /// dropped.
     largest: u32,
 }
 
 impl Control {
-    /// Takes the next packet to send from `fifo`; what is dropped on the way goes to `dropped`.
+    /// Takes the next packet to send from `fifo`; packets dropped before it go to `dropped`.
     pub(super) fn dequeue<P: Packet>(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! Drop-tail: drops what does not fit.
+//! Drop-tail: drops packets that do not fit.
 
 use super::{Arrival, ArrivalKind, JudgeArrival, Kind, Verdict};
 use crate::Rng;
@@ -25,7 +25,7 @@ fn whole<S: Serializer>(limit: &Option<Packets>, serializer: S) -> Result<S::Ok,
 }
 
 impl DropTail {
-    /// A queue of so many packets, whatever their bytes.
+    /// A queue of this many packets, whatever their bytes.
     pub const fn of(packets: u64) -> Self {
         DropTail { packets: Some(Packets(packets as f64)), bytes: None }
     }
@@ -60,7 +60,7 @@ impl ArrivalKind for DropTail {
     }
 }
 
-/// What may wait; either may be without a limit.
+/// Limits on the waiting packets; either may be missing.
 #[derive(Debug)]
 pub(crate) struct Limits {
     packets: u64,
@@ -68,7 +68,7 @@ pub(crate) struct Limits {
 }
 
 impl JudgeArrival for Limits {
-    /// None with a limit of bytes: how many wait is known only after the link has looked.
+    /// Zero with a limit of bytes: the bytes that wait are known only after the link has looked.
     fn unasked(&self) -> u32 {
         match self.bytes {
             u64::MAX => u32::try_from(self.packets).unwrap_or(u32::MAX),
@@ -76,7 +76,7 @@ impl JudgeArrival for Limits {
         }
     }
 
-    #[inline(always)] // on the way of every hop into a queue
+    #[inline(always)] // runs for every hop into a queue
     fn judge(&mut self, arrival: Arrival, _: &mut impl Rng) -> Verdict {
         let Arrival { now, bytes, backlog, .. } = arrival;
         let waits = backlog.idle_since > now;

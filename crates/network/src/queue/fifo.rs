@@ -1,10 +1,10 @@
-//! Packets that wait in order, and packets that a queue has accepted and then dropped.
+//! Waiting packets in order, and packets that a queue dropped after accepting them.
 
 use crate::Packet;
 use std::collections::VecDeque;
 use units::Time;
 
-/// Packets that wait, each with the time at which it came.
+/// Waiting packets, each with its arrival time.
 #[derive(Debug)]
 pub(crate) struct Fifo<P> {
     packets: VecDeque<(Time, P)>,
@@ -38,7 +38,7 @@ impl<P: Packet> Fifo<P> {
     }
 }
 
-/// What became of packets that a queue had taken and did not send.
+/// Packets that a queue accepted and did not send, and its counts.
 #[derive(Debug)]
 pub(crate) struct Dropped<P> {
     pub(crate) packets: VecDeque<P>,

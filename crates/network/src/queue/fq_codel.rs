@@ -100,7 +100,7 @@ impl DepartureKind for FqCodel {
     }
 }
 
-/// Packets that an overload drops at once, at most.
+/// Most packets that an overload drops at once.
 const DROP_BATCH: u64 = 64;
 
 struct FlowQueue<P> {
@@ -108,7 +108,7 @@ struct FlowQueue<P> {
     control: Control,
     /// Bytes that it may still send in its turn.
     deficit: i64,
-    /// Whether it stands in one of the two lists.
+    /// Whether it is in one of the two lists.
     listed: bool,
 }
 
@@ -117,7 +117,7 @@ pub(crate) struct FqCodelQueue<P> {
     law: Law,
     /// Bytes that a queue may send in its turn.
     quantum: i64,
-    /// Packets that fit at all.
+    /// Most packets in all queues.
     limit: u64,
     queues: Vec<FlowQueue<P>>,
     new: VecDeque<u32>,

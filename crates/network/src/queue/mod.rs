@@ -18,21 +18,21 @@ mod fifo;
 
 pub(crate) use fifo::{Dropped, Fifo};
 
-/// What the file of every kind provides: its parameters, as a scenario has them.
+/// The trait of all kinds: the parameters of a queue in a scenario.
 pub(crate) trait Kind:
     Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema
 {
     const DESCRIBED: Described;
 
-    /// Whether a host may have it. A host does not know when its driver falls idle, nor how long it
-    /// takes to send its backlog.
+    /// Whether a host may have this kind. A host does not know when its driver falls idle, nor how
+    /// long it takes to send its backlog.
     const FOR_HOSTS: bool = true;
 
-    /// Whether the parameters can be used.
+    /// Checks that the parameters can be used.
     fn check(&self) -> Result<(), InvalidParameter>;
 
     /// A short queue for tests: it holds `limit` packets at most and acts within milliseconds. With
-    /// `ecn` it marks, if it can.
+    /// `ecn` it marks packets, if the kind can mark.
     fn short(limit: u64, ecn: bool) -> Self;
 }
 
@@ -46,7 +46,7 @@ pub(crate) trait ArrivalKind: Kind {
 
 /// A kind that decides when a packet departs.
 pub(crate) trait DepartureKind: Kind {
-    /// It [`HoldPackets`].
+    /// The running queue; it implements [`HoldPackets`].
     type State<P>;
 
     /// An empty queue.
@@ -55,7 +55,7 @@ pub(crate) trait DepartureKind: Kind {
 
 /// A running queue that decides when a packet arrives.
 pub(crate) trait JudgeArrival {
-    /// While fewer packets than this wait, it accepts every arrival, and need not be asked.
+    /// While fewer packets than this wait, it accepts every arrival and need not be called.
     fn unasked(&self) -> u32 {
         0
     }
@@ -65,7 +65,7 @@ pub(crate) trait JudgeArrival {
 
 /// A running queue that decides when a packet departs.
 pub(crate) trait HoldPackets<P> {
-    /// Whether there is room for a packet, which it takes then. Others that are dropped for it go
+    /// Accepts a packet if there is room; returns whether it does. Other packets dropped for it go
     /// to `dropped`.
     fn enqueue(&mut self, now: Time, packet: P, dropped: &mut Dropped<P>) -> bool;
 
@@ -76,7 +76,7 @@ pub(crate) trait HoldPackets<P> {
     fn backlog(&self) -> (u64, u64);
 }
 
-/// The packets that wait, the one in transmission not counted.
+/// The waiting packets, without the one in transmission.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Backlog {
     /// Waiting packets.
@@ -87,7 +87,7 @@ pub struct Backlog {
     pub idle_since: Time,
 }
 
-/// A packet that arrives, and what it finds.
+/// An arriving packet, and the queue that it finds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Arrival {
     pub(crate) now: Time,
@@ -97,16 +97,16 @@ pub(crate) struct Arrival {
     pub(crate) backlog: Backlog,
 }
 
-/// What a queue does with a packet that arrives.
+/// The verdict of a queue on an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Accept,
-    /// It accepts it and marks it (CE).
+    /// Accepts it and marks it (CE).
     Mark,
     Drop,
 }
 
-/// A queue that runs.
+/// A running queue.
 pub(crate) enum State<P> {
     Unlimited,
     Arrival(ArrivalQueue),
@@ -228,7 +228,7 @@ macro_rules! queues {
             }
 
             /// Each kind puts `arrival` together by itself: drop-tail needs little of it.
-            #[inline(always)] // on the way of every hop into a queue
+            #[inline(always)] // runs for every hop into a queue
             pub(crate) fn judge(
                 &mut self,
                 arrival: impl FnOnce() -> Arrival,
@@ -307,7 +307,7 @@ queues! {
 pub use red::Spacing;
 
 impl Queue {
-    /// The kinds that a host may have, as they are offered to users.
+    /// The kinds that a host may have, as error messages list them.
     pub fn for_hosts() -> String {
         format!("a host has {} or \"{UNLIMITED}\"", Queue::names_for_hosts().join(", "))
     }
@@ -331,7 +331,7 @@ impl<'de> Deserialize<'de> for Queue {
     }
 }
 
-/// A name to which a kind answers.
+/// A name of a kind.
 struct Named(String);
 
 impl<'de> Deserialize<'de> for Named {
@@ -371,8 +371,8 @@ impl JsonSchema for Queue {
     }
 }
 
-/// As a user writes it, a table with the kind's name as its key; as a plan has it, the parameters
-/// with their `kind`.
+/// In a scenario, a table with the kind's name as its key; in a plan, the parameters with their
+/// `kind`.
 fn schema_of<K: Kind>(generator: &mut SchemaGenerator) -> Schema {
     let Described { names, summary, .. } = K::DESCRIBED;
     let name = names[0];
@@ -394,7 +394,7 @@ fn schema_of<K: Kind>(generator: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// The range of the room of a queue: it holds a packet.
+/// The range of a queue's room: at least one packet.
 const ROOM: ValidRange<Packets> =
     ValidRange { holds: |limit| limit.0 >= 1.0, right: "it is at least 1 packet" };
 

@@ -2,9 +2,9 @@
 //!
 //! Source: Pan, Natarajan, Baker and White, RFC 8033 §4 and §5.1 (symbols `QDELAY_REF`, `T_UPDATE`,
 //! `MAX_BURST`, `alpha`, `beta`, `drop_prob`, `burst_allowance`). The delay is not estimated from a
-//! departure rate: a link knows when its transmitter will have sent the backlog, and between
-//! arrivals that moment stands still, so the updates of a timer can be made up for at the next
-//! arrival, exactly. Derandomisation (§5.4) is left out.
+//! departure rate: a link knows when its transmitter will have sent the backlog. That time is
+//! constant between arrivals, so the timer's updates can be computed exactly at the next arrival.
+//! Derandomisation (§5.4) is left out.
 
 use super::{Arrival, ArrivalKind, JudgeArrival, Kind, ROOM, Verdict};
 use crate::Rng;
@@ -99,14 +99,14 @@ impl ArrivalKind for Pie {
     }
 }
 
-/// Above this probability packets are dropped and not marked (RFC 8033 §5.1).
+/// Above this probability packets are dropped instead of marked (RFC 8033 §5.1).
 const MARK_ECNTH: f64 = 0.1;
 
 /// A PIE queue's state.
 #[derive(Debug)]
 pub(crate) struct PieQueue {
     pie: Pie,
-    /// Packets that fit at all.
+    /// Most packets in the queue.
     limit: u64,
     drop_prob: f64,
     qdelay_old: f64,
@@ -144,7 +144,8 @@ impl JudgeArrival for Box<PieQueue> {
 }
 
 impl PieQueue {
-    /// RFC 8033 §4.2 and §5.1, at the end of an interval with the delay of that moment in seconds.
+    /// RFC 8033 §4.2 and §5.1, at the end of an interval; `qdelay` is the delay at that time in
+    /// seconds.
     fn update(&mut self, qdelay: f64) {
         let Pie { target, alpha, beta, .. } = self.pie;
         let mut p = alpha * (qdelay - target.seconds()) + beta * (qdelay - self.qdelay_old);

@@ -1,8 +1,9 @@
 //! Strict priority: packets of lower effort are sent only while no other packet waits.
 //!
-//! Source: RFC 8622, the Lower-Effort behaviour; RFC 2475 §2.3.3.3 has schedulers of this kind.
-//! Each of the two classes is a drop-tail queue of its own, as the bands of Linux's `prio` are, so
-//! packets of lower effort take no room from others. A packet in transmission is not interrupted.
+//! Source: RFC 8622, the Lower-Effort behaviour; RFC 2475 §2.3.3.3 describes schedulers of this
+//! kind. Each of the two classes is a drop-tail queue of its own, as the bands of Linux's `prio`
+//! are, so packets of lower effort take no room from others. A packet in transmission is not
+//! interrupted.
 
 use super::{DepartureKind, Dropped, Fifo, HoldPackets, Kind, ROOM};
 use crate::Packet;
@@ -49,7 +50,7 @@ pub(crate) struct PriorityQueue<P> {
     usual: Fifo<P>,
     /// Packets of lower effort.
     lower: Fifo<P>,
-    /// Packets that fit into each class.
+    /// Most packets in each class.
     limit: u64,
 }
 

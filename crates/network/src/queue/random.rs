@@ -1,10 +1,10 @@
 //! Random drops from the upper part of the room, with one probability.
 //!
 //! Source: the queue `RandomQueue` of htsim (Raiciu, Wischik and Handley), with which LIA was
-//! designed: once the room that is left is smaller than a part of it, each arrival is dropped with
-//! a constant probability, so that flows do not all lose at once as they do at a full drop-tail
-//! queue. htsim counts bytes and has the packet in transmission among them; here packets that wait
-//! are counted. There the probability is fixed, 0.1 in csg-htsim; here it may be given.
+//! designed. Once the free room is smaller than a part of the queue, each arrival is dropped with a
+//! constant probability. So flows do not all lose at once as they do at a full drop-tail queue.
+//! htsim counts bytes and includes the packet in transmission; here only waiting packets are
+//! counted. In csg-htsim the probability is 0.1; here it is a parameter.
 
 use super::{Arrival, ArrivalKind, JudgeArrival, Kind, ROOM, Verdict};
 use crate::Rng;
@@ -69,7 +69,7 @@ impl ArrivalKind for Random {
     }
 }
 
-/// The parameters in whole packets; there is no other state.
+/// The parameters in whole packets, which are the only state.
 #[derive(Debug)]
 pub(crate) struct RandomQueue {
     threshold: u64,
@@ -97,8 +97,7 @@ mod tests {
         Random { threshold: Packets(20.0), probability, limit: Packets(50.0) }
     }
 
-    /// What becomes of 100,000 arrivals that find `packets` waiting: for each whether it is
-    /// dropped.
+    /// Verdicts on 100,000 arrivals that find `packets` waiting: for each whether it is dropped.
     fn drops(packets: u64) -> Vec<bool> {
         let (mut queue, mut rng) = (random(0.1).start(None), Lcg(7));
         let backlog = Backlog { packets, bytes: 1500 * packets, idle_since: Time::NEVER };

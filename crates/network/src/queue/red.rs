@@ -143,7 +143,7 @@ impl ArrivalKind for Red {
 #[derive(Debug)]
 pub(crate) struct RedQueue {
     red: Red,
-    /// Packets that fit at all.
+    /// Most packets in the queue.
     limit: u64,
     /// Mean time in seconds to send a typical packet, for the decay of the average while idle.
     packet_time: f64,
@@ -176,7 +176,7 @@ impl JudgeArrival for Box<RedQueue> {
         };
         if p_a >= 1.0 || rng.uniform() < p_a {
             self.count = 0.0;
-            // RFC 3168 §7: as long as the curve is below 1.
+            // RFC 3168 §7: marks instead of dropping while the curve is below 1.
             let mark = self.red.ecn && arrival.ecn_capable && p_b < 1.0;
             return if mark { Verdict::Mark } else { Verdict::Drop };
         }

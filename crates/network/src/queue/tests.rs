@@ -1,8 +1,8 @@
-//! What holds for every kind of queue.
+//! Invariants of every kind of queue.
 
 use super::*;
 
-/// The queue that a scenario has behind `queue = `.
+/// Parses the text after `queue = ` in a scenario.
 fn read(text: &str) -> Result<Queue, String> {
     #[derive(Debug, Deserialize)]
     struct Link {

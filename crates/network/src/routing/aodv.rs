@@ -1,6 +1,6 @@
 //! AODV, ad hoc on-demand distance vector routing: route discovery when a packet needs a route.
 //!
-//! Source: Perkins, Belding-Royer and Das, RFC 3561 (its words and constants). The names of the
+//! Source: Perkins, Belding-Royer and Das, RFC 3561 (its terms and constants). The names of the
 //! messages are the RFC's: RREQ, RREP, RERR, HELLO.
 //!
 //! **Left out**: local repair (§6.12), waiting after a reboot (§6.13), the flag A and RREP-ACK (the
@@ -80,7 +80,7 @@ pub struct Aodv {
     settings: AodvSettings,
     /// Its own sequence number (§6.1).
     sequence: u32,
-    /// Of the last RREQ that it originated.
+    /// ID of the last RREQ that it originated.
     rreq_id: u32,
     table: Table,
     seen: SeenRreqs,

@@ -24,9 +24,9 @@ pub(crate) const UDP_IP_BYTES: u32 = 28;
 /// A routing message between neighbours.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message {
-    /// Of AODV.
+    /// A message of AODV.
     Aodv(aodv::Message),
-    /// Of OLSR.
+    /// A message of OLSR.
     Olsr(olsr::Packet),
 }
 
@@ -69,9 +69,9 @@ pub enum Action {
 pub struct PacketHeader {
     /// The node that originated it.
     pub source: Node,
-    /// The node that it is for.
+    /// Its destination.
     pub destination: Node,
-    /// The neighbour that sent it to this node; none at its source.
+    /// The neighbour that sent it to this node; `None` at its source.
     pub previous: Option<Node>,
 }
 
@@ -108,7 +108,7 @@ pub trait RoutingProtocol {
     /// Sends messages and expires entries that are due.
     fn on_timer(&mut self, now: Time, out: &mut Vec<Action>);
 
-    /// When [`RoutingProtocol::on_timer`] is to be called next.
+    /// When [`RoutingProtocol::on_timer`] must be called next.
     fn next_timer(&self) -> Time;
 
     /// The next hop to `destination` in the routing table; changes nothing.

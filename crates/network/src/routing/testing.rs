@@ -1,5 +1,5 @@
-//! Routers on a graph, for tests: adjacent nodes receive every message, all others none. Losses are
-//! unicasts over links that do not exist and, on request, broadcasts.
+//! Routers on a graph, for tests: adjacent nodes receive every message, other nodes none. Unicasts
+//! over links that do not exist are lost, and broadcasts on request.
 
 use super::{Action, Message, NextHop, Node, PacketHeader, RoutingProtocol};
 use crate::Rng;
@@ -7,9 +7,9 @@ use crate::testing::Lcg;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Span, Time};
 
-/// How long a message or a packet takes to a neighbour.
+/// Time of a message or a packet to a neighbour.
 const TAKES: Span = Span::millis(1);
-/// How long the MAC tries before it gives up.
+/// Time until the MAC gives up.
 const FAILS: Span = Span::millis(10);
 /// Default of the largest delay of a broadcast.
 const JITTER: Span = Span::millis(10);
@@ -37,7 +37,7 @@ pub(crate) struct Ether<P> {
     pub(crate) routers: Vec<P>,
     /// Pairs that hear each other, smaller number first.
     links: BTreeSet<(Node, Node)>,
-    /// Linked pairs of which the second does not hear the first.
+    /// Linked pairs whose second node does not hear the first.
     deaf: BTreeSet<(Node, Node)>,
     events: BTreeMap<(Time, u64), Event>,
     serial: u64,
@@ -79,17 +79,17 @@ impl<P: RoutingProtocol> Ether<P> {
         ether
     }
 
-    /// From now on these pairs hear each other, and no others.
+    /// Sets the pairs that hear each other.
     pub(crate) fn relink(&mut self, links: impl IntoIterator<Item = (Node, Node)>) {
         self.links = links.into_iter().map(|(a, b)| (a.min(b), a.max(b))).collect();
     }
 
-    /// From now on the second node of these pairs, and of no others, does not hear the first.
+    /// Sets the pairs whose second node does not hear the first.
     pub(crate) fn deafen(&mut self, pairs: impl IntoIterator<Item = (Node, Node)>) {
         self.deaf = pairs.into_iter().collect();
     }
 
-    /// Whether two hear each other, so that packets between them are acknowledged.
+    /// Whether two nodes hear each other, so that packets between them are acknowledged.
     pub(crate) fn adjacent(&self, a: Node, b: Node) -> bool {
         self.hears(a, b) && self.hears(b, a)
     }

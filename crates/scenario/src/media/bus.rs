@@ -1,4 +1,4 @@
-//! Buses that stations share.
+//! Buses shared by stations.
 
 use super::example::Alternatives;
 use super::{MOST_STATIONS, MediumTable};
@@ -33,7 +33,7 @@ pub struct Bus {
     pub nodes: Vec<Name>,
 }
 
-/// The queue of a device on a bus, as ns-3 has it.
+/// The queue of a device on a bus, as in ns-3.
 const BUS_QUEUE: Queue = Queue::DropTail(DropTail::of(100));
 
 impl MediumTable for Bus {

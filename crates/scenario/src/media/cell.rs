@@ -244,7 +244,7 @@ impl Cell {
         Ok(())
     }
 
-    /// Whether it is known of each user how strong its signal is.
+    /// Checks that the signal of each user is known.
     fn check_told(&self, links: Links<'_>, users: &[String]) -> Result<(), WrongKey> {
         let told = |user: &String| {
             self.snr_db.is_some() || self.own(user).is_some_and(|own| own.snr_db.is_some())
@@ -263,7 +263,7 @@ impl Cell {
         }
     }
 
-    /// What is said of one user.
+    /// The table of one user.
     fn own(&self, name: &str) -> Option<&CellUser> {
         self.user.iter().find(|user| user.name.text == name)
     }

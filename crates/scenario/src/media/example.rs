@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-/// Alternatives for lines of a table: it has one of each list. Lines of a table inside it stand in
-/// the last list.
+/// Alternatives for lines of a table: the table has one line of each list. Lines of a nested table
+/// are in the last list.
 pub(crate) type Alternatives = &'static [&'static [&'static str]];
 
 /// A medium and its links, to be put into a scenario.
@@ -30,8 +30,8 @@ impl MediumExample {
         MediumExample { key, name: format!("{key}-{number}"), base, alternatives }
     }
 
-    /// The table and its links, as a scenario file has them. The digits of `number`, in the mixed
-    /// radix of the lists of alternatives, choose the lines.
+    /// The table and its links, in the format of a scenario file. The digits of `number`, in the
+    /// mixed radix of the lists of alternatives, choose the lines.
     pub fn text(&self, mut number: u64) -> String {
         let MediumExample { key, name, base, alternatives } = self;
         let mut text = format!("[[{key}]]\nname = '{name}'\n");
@@ -47,7 +47,7 @@ impl MediumExample {
             let _ = write!(
                 text,
                 "[[link]]\nname = '{name}-{link}'\nmedium = '{name}'\nfrom = '{from}'\nto = '{to}'\n"
-            ); // a String takes everything
+            ); // writing to a String cannot fail
         }
         text
     }

@@ -1,7 +1,7 @@
 //! The registry of shared media: one line for each table of the scenario file.
 //!
-//! A table is a file here, with its checks and its part of the plan. Parameters, as the plan holds
-//! them, and the element that they build are in `network::media`.
+//! A table is a file here, with its checks and its part of the plan. Its parameters in the plan,
+//! and the element that they build, are in `network::media`.
 
 mod example;
 
@@ -16,9 +16,9 @@ use network::MediumSettings;
 use std::iter;
 use units::Described;
 
-/// What the file of a table provides.
+/// The trait of a table's file.
 pub(crate) trait MediumTable {
-    /// The key of its tables, what they are, and where the model is published.
+    /// The key of its tables, a summary, and the source of the model.
     fn described() -> Described
     where
         Self: Sized;
@@ -32,12 +32,12 @@ pub(crate) trait MediumTable {
     /// Name by which links refer to it.
     fn name(&self) -> &Name;
 
-    /// How many media it stands for: channels that differ only in their numbers.
+    /// Number of its channels: media that differ only in their numbers.
     fn channels(&self) -> u32 {
         1
     }
 
-    /// The node or group of which any member will do, as an end of a link.
+    /// The node or group whose members are interchangeable as an end of a link.
     fn any_of(&self) -> Option<&str> {
         None
     }
@@ -47,15 +47,15 @@ pub(crate) trait MediumTable {
         Ok(())
     }
 
-    /// Its stations; links and the plan refer to them by their places here.
+    /// Its stations; links and the plan refer to them by their indices here.
     fn stations(&self, links: Links<'_>) -> Vec<String>;
 
-    /// Checks the ends of a link on it, as far as the kind has a say.
+    /// Checks the ends of a link on it, by the rules of the kind.
     fn check_ends(&self, _from: &Name, _to: &Name) -> Result<(), WrongKey> {
         Ok(())
     }
 
-    /// Checks it, without other tables.
+    /// Checks the table without other tables.
     fn check(&self, links: Links<'_>) -> Result<(), Located>;
 
     /// Checks all tables of the kind, together where they depend on each other.
@@ -66,10 +66,10 @@ pub(crate) trait MediumTable {
         all.iter().try_for_each(|own| own.check(links))
     }
 
-    /// Its parameters in a plan, once it has been checked.
+    /// Its parameters in a plan, after its checks.
     fn expand(&self, links: Links<'_>, stations: &[String]) -> MediumSettings;
 
-    /// The station called `name` of a plan.
+    /// The plan's station called `name`.
     fn expand_station(&self, links: Links<'_>, name: &str) -> PlanStation;
 }
 

@@ -106,14 +106,14 @@ fn one() -> u32 {
     1
 }
 
-/// Packets that a driver takes, unless told.
+/// Default number of packets that a driver takes.
 const DEFAULT_RING: u32 = 64;
 
-/// The same where packets are routed: what the driver has taken can go nowhere else.
+/// The default with routing: a packet that the driver has taken cannot change its next hop.
 const ROUTED_RING: u32 = 2;
 
-/// Most pairs of stations of all channels: each has a path loss, and with routing a quality, in 24
-/// B together.
+/// Most pairs of stations of all channels: a pair has a path loss and, with routing, a quality;
+/// together 24 B.
 const MOST_PAIRS: usize = 16_000_000;
 
 /// Alternatives of standards and rates for tests.
@@ -314,7 +314,7 @@ impl Medium {
         self.standard.rates(self.wide, self.short_guard, self.streams)
     }
 
-    /// The rate of the standard that a person means, who writes 72.2 for 72.222….
+    /// The rate of the standard for a rounded one: 72.2 is 72.222….
     fn meant(&self, rate: Rate) -> Option<Rate> {
         let tenths = |rate: Rate| (rate.0 + 50_000) / 100_000;
         self.rates().into_iter().find(|own| tenths(*own) == tenths(rate))
@@ -329,8 +329,8 @@ impl Medium {
         Err(WrongKey::value(key, rate, format!("its rates are {}", all.join(", "))))
     }
 
-    /// Whether it and another one are on channels that overlap, which are numbered by 5 MHz in both
-    /// bands.
+    /// Whether it and another network are on overlapping channels; channel numbers are steps of 5
+    /// MHz in both bands.
     fn overlaps(&self, other: &Medium) -> bool {
         let (Some(a), Some(b)) = (self.channel, other.channel) else {
             return false;
@@ -344,8 +344,8 @@ impl Medium {
             && 10 * a.abs_diff(b) < width(self) + width(other)
     }
 
-    /// The pairs of its stations, of all channels. `others` is the number of pairs of the media
-    /// before it.
+    /// Counts the pairs of its stations, on all channels. `others` is the number of pairs of the
+    /// media before it.
     fn check_pairs(&self, links: Links<'_>, others: usize) -> Result<usize, Located> {
         let stations = self.stations(links).len();
         let pairs = stations * stations * self.channels as usize;
@@ -419,7 +419,7 @@ impl Medium {
         })
     }
 
-    /// Whether links lead from or to access points, and not from one to another.
+    /// Checks that links lead from or to access points, and not from one to another.
     fn check_points(
         &self,
         links: Links<'_>,
@@ -444,20 +444,20 @@ impl Medium {
         Ok(())
     }
 
-    /// Whether who is at the end of a link hears at all what is sent in the slowest mode.
+    /// Checks that the station at the end of a link can hear frames of the slowest mode.
     fn check_range(&self, links: Links<'_>) -> Result<(), Located> {
         let Some(radio) = &self.radio else {
             return Ok(());
         };
         if self.routing.is_some() {
-            return Ok(()); // a link is a way over others, which may move
+            return Ok(()); // a link is a route over other links, whose stations may move
         }
         for link in links.on(&self.name.text) {
             let stands = |node: &Option<Name>| {
                 self.place_of(links, node.as_ref().map_or("", |node| node.text.as_str()))
             };
             let (Some(from), Some(to)) = (stands(&link.from), stands(&link.to)) else {
-                continue; // it moves, or will be put somewhere
+                continue; // the station moves, or its position is drawn
             };
             let metres = from.distance(to).max(1.0);
             let dbm = radio.expand(self.standard.loss_at_1m_db()).received_dbm(from, to);
@@ -474,11 +474,11 @@ impl Medium {
         Ok(())
     }
 
-    /// Where a station is, if that is known before a run.
+    /// The position of a station, if it is known before a run.
     fn place_of(&self, links: Links<'_>, name: &str) -> Option<Position> {
         let nodes = links.nodes;
         if nodes.all.iter().any(|node| node.count > 1 && node.name.text == name) {
-            return None; // each has its own
+            return None; // each member has its own position
         }
         for node in nodes.all {
             let members = nodes.members(&node.name.text);

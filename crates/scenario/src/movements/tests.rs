@@ -1,4 +1,4 @@
-//! Movement files, by hand and at random.
+//! Tests of movement files, by hand and at random.
 
 use super::*;
 use proptest::prelude::*;
@@ -101,7 +101,7 @@ fn moves() -> impl Strategy<Value = Vec<Moves>> {
     })
 }
 
-/// Texts that are almost right.
+/// Texts that are almost valid.
 const NEAR: &str = concat!(
     r#"((\$ns_ at [-0-9.e]{0,6} "|)\$node_\([0-9]{0,6}\) (set [XYZ]_|setdest)"#,
     r#"( [-+0-9.einf]{0,4}){0,3}"?[;#\n]?){0,4}"#

@@ -1,8 +1,8 @@
-//! A scenario that is right, and what is said of it when something in it is exchanged.
+//! A valid scenario, and the error after an exchange of one of its parts.
 
 use scenario::{Override, Plan};
 
-/// A scenario with a bit of everything, right in all its parts.
+/// A valid scenario with most features.
 pub(crate) const RIGHT: &str = r#"name = "probe"
 duration = "10 s"
 warmup = "2 s"
@@ -48,15 +48,15 @@ links = ["right"]
 join = "1 s"
 "#;
 
-/// The plan of a text with overrides, or the error as it is shown.
+/// The plan of a text with overrides, or the error text.
 pub(crate) fn read(text: &str, overrides: &[&str]) -> Result<Plan, String> {
     let overrides: Result<Vec<Override>, _> = overrides.iter().map(|text| text.parse()).collect();
     let overrides = overrides.map_err(|error: scenario::Error| error.to_string())?;
     Plan::read(text, "probe.toml", &overrides).map_err(|error| error.to_string())
 }
 
-/// Replaces `right` by `wrong` in the scenario, and requires an error at `place` ("line:column",
-/// or nothing where the whole file is concerned) that contains all of `words`.
+/// Replaces `right` by `wrong` in the scenario, and requires an error at `place` ("line:column";
+/// empty for the whole file) that contains all of `words`.
 #[track_caller]
 pub(crate) fn refused(right: &str, wrong: &str, place: &str, words: &[&str]) {
     assert!(RIGHT.contains(right), "nothing to replace: {right}");

@@ -1,9 +1,9 @@
-//! What is to be woken next.
+//! The agenda: pending wake-ups in total order.
 //!
 //! A source (a link, an endpoint's timer) has at most one wake-up pending. Order is total: by time,
 //! then by source. Simultaneous events therefore happen in the order of their sources' numbers in
-//! every run. Few sources are in a tournament, many in a timing wheel; which of the two it is shows
-//! in nothing but the time that it takes.
+//! every run. Few sources are in a tournament, many in a timing wheel; the choice affects only the
+//! run time.
 
 use crate::event_source::EventSource;
 use tournament::Tournament;
@@ -15,14 +15,14 @@ mod wheel;
 
 /// Pending wake-ups in total order.
 pub(crate) enum Agenda {
-    /// Of few sources.
+    /// For few sources.
     Few(Tournament),
-    /// Of many.
+    /// For many sources.
     Many(Wheel),
 }
 
 impl Agenda {
-    /// An agenda for so many sources, in which nothing is looked for after `until`.
+    /// An agenda for `sources` sources, without wake-ups after `until`.
     pub(crate) fn new(sources: usize, until: Time) -> Self {
         match sources <= tournament::MOST && until < tournament::LATEST {
             true => Agenda::Few(Tournament::new(sources)),
@@ -30,8 +30,8 @@ impl Agenda {
         }
     }
 
-    /// Wakes `source`, which has nothing pending, at `when`, which is not in the past.
-    #[inline(always)] // on the way of every hop
+    /// Wakes `source`, which has no wake-up pending, at `when`, which is not in the past.
+    #[inline(always)] // runs for every hop
     pub(crate) fn schedule(&mut self, source: EventSource, when: Time) {
         match self {
             Agenda::Few(few) => few.schedule(source, when),
@@ -39,8 +39,9 @@ impl Agenda {
         }
     }
 
-    /// Wakes `source` at `when` at the latest: an earlier wake-up stays, a later one moves forward.
-    #[inline(always)] // after every ACK, where the earlier one mostly stays
+    /// Wakes `source` at `when` at the latest: an earlier wake-up stays, a later one is moved
+    /// forward.
+    #[inline(always)] // after every ACK; an earlier wake-up mostly stays
     pub(crate) fn advance(&mut self, source: EventSource, when: Time) {
         match self {
             Agenda::Few(few) => few.schedule(source, when),
@@ -56,8 +57,8 @@ impl Agenda {
         }
     }
 
-    /// The next wake-up at or before `end`. Where many are due `ahead` is called with the sources
-    /// that are 3, 6 and 9 places further on.
+    /// The next wake-up at or before `end`. If many are due, `ahead` is called with the sources 3,
+    /// 6 and 9 places later.
     #[inline(always)] // it has one caller
     pub(crate) fn pop(
         &mut self,
@@ -77,7 +78,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// One of each kind.
+    /// One agenda of each kind.
     fn agendas(sources: usize) -> [Agenda; 2] {
         let few = Agenda::new(sources, Time::ZERO);
         assert!(matches!(few, Agenda::Few(_)));
@@ -87,7 +88,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain sorted map: the same wake-ups in the same order, whatever is asked.
+        /// Compared with a plain sorted map: the same wake-ups in the same order, for arbitrary
+        /// calls.
         #[test]
         fn wake_ups_come_in_the_order_of_time_and_then_of_source(
             steps in prop::collection::vec((0u32..20, 0u64..(1 << 40), 0u32..40, 0u8..5), 1..300),

@@ -2,29 +2,30 @@
 //! Programming, volume 3, §5.4.1): each source is a leaf, and each node above has the earlier of
 //! its two children.
 //!
-//! A timing wheel takes as many instructions, but its slots come by in turn and push everything
-//! else out of the first-level cache; the keys of some hundred sources are a few kilobytes. With so
-//! many a whole run is faster by a sixth in a tournament, with six thousand by a tenth.
+//! A timing wheel takes as many instructions, but it cycles through its slots, which evicts
+//! everything else from the first-level cache; the keys of some hundred sources are a few
+//! kilobytes. With so many a whole run is faster by a sixth in a tournament, with six thousand by a
+//! tenth.
 
 use crate::event_source::EventSource;
 use units::Time;
 
-/// Most sources.
+/// Most sources in a tournament.
 pub(super) const MOST: usize = 1 << 13;
-/// Two for each source.
+/// Nodes: two for each source.
 const NODES: usize = 2 * MOST;
 /// Bits of a source in a key.
 const BITS: u32 = MOST.trailing_zeros();
-/// A wake-up at this time or later never comes: 26 days.
+/// A wake-up at this time or later never happens: 26 days.
 pub(super) const LATEST: Time = Time((1 << (64 - BITS)) - 1);
 
-/// When a source is to be woken and, in the lower bits, which: integers that are in total order.
+/// The time of a wake-up and, in the lower bits, its source: integers that are in total order.
 type Key = u64;
 
-/// Not pending.
+/// The key of a source without a pending wake-up.
 const NEVER: Key = Key::MAX;
 
-/// No source.
+/// In place of a source: none.
 const NONE: usize = usize::MAX;
 
 fn key(source: EventSource, when: Time) -> Key {
@@ -36,17 +37,17 @@ fn key(source: EventSource, when: Time) -> Key {
 
 /// Wake-ups of up to [`MOST`] sources, in total order: by time, then by source.
 pub(crate) struct Tournament {
-    /// Node 1 is the first of all; below node `i` are `2 i` and `2 i + 1`; the leaves are last.
+    /// Node 1 is the earliest of all; below node `i` are `2 i` and `2 i + 1`; the leaves come last.
     keys: Box<[Key; NODES]>,
-    /// Where the leaves begin: as many as a power of two.
+    /// Index of the first leaf: a power of two.
     leaves: usize,
-    /// The source that was handed out last: its key stands until it has another one, or until the
-    /// next is asked for.
+    /// The source returned last: its key stays until it has a new one, or until the next call of
+    /// `pop`.
     woken: usize,
 }
 
 impl Tournament {
-    /// A tournament of so many sources.
+    /// A tournament of this many sources.
     pub(super) fn new(sources: usize) -> Self {
         debug_assert!(sources <= MOST, "too many sources");
         let leaves = sources.next_power_of_two().clamp(2, MOST);
@@ -58,8 +59,8 @@ impl Tournament {
         (self.leaves + source) % NODES
     }
 
-    /// Gives a source another key, an earlier or a later one.
-    #[inline(always)] // on the way of every event
+    /// Gives a source a new key, earlier or later.
+    #[inline(always)] // runs for every event
     fn replay(&mut self, source: usize, key: Key) {
         let mut node = self.leaf(source);
         self.keys[node] = key;
@@ -72,7 +73,7 @@ impl Tournament {
     }
 
     /// Gives a source an earlier key than it had.
-    #[inline(always)] // on the way of every hop
+    #[inline(always)] // runs for every hop
     fn advance_to(&mut self, source: usize, key: Key) {
         let mut node = self.leaf(source);
         while node > 0 && key < self.keys[node % NODES] {
@@ -81,8 +82,8 @@ impl Tournament {
         }
     }
 
-    /// Wakes `source` at `when`, if nothing earlier is pending.
-    #[inline(always)] // on the way of every hop
+    /// Wakes `source` at `when`, unless an earlier wake-up is pending.
+    #[inline(always)] // runs for every hop
     pub(super) fn schedule(&mut self, source: EventSource, when: Time) {
         let key = key(source, when);
         if source.index() == self.woken {
@@ -98,7 +99,7 @@ impl Tournament {
         if source.index() == self.woken {
             self.woken = NONE;
         } else if self.keys[self.leaf(source.index())] == key {
-            return; // a medium that is offered a packet mostly has the same to do next
+            return; // a medium that is offered a packet mostly keeps its next wake-up
         }
         self.replay(source.index(), key);
     }

@@ -1,9 +1,9 @@
-//! Pending wake-ups of many sources: an array with one entry for each, threaded through a
-//! hierarchical timing wheel (Varghese and Lauck 1987): levels of 4096 slots, the finest 1 µs wide.
-//! Insertion and removal take constant time however many sources there are, which is what keeps the
-//! cost of an event flat from a thousand flows to a hundred thousand. A source that is alone in the
-//! next occupied slot is the next one, on whatever level it stands, so a sparse wheel moves nothing
-//! down through the levels.
+//! A timing wheel: pending wake-ups of many sources. An array with one entry for each source is
+//! threaded through a hierarchical timing wheel (Varghese and Lauck 1987): levels of 4096 slots,
+//! the finest 1 µs wide. Insertion and removal take constant time whatever the number of sources.
+//! So the cost of an event is the same for a thousand flows and for a hundred thousand. A source
+//! alone in the next occupied slot is the next one, on whatever level the slot is, so a sparse
+//! wheel moves no source down through the levels.
 
 use crate::event_source::EventSource;
 use units::Time;
@@ -18,7 +18,7 @@ const SLOT_BITS: u32 = 12;
 const SLOTS: usize = 1 << SLOT_BITS;
 /// Words of 64 slots.
 const WORDS: usize = SLOTS / 64;
-/// As many as a power of two; the first five cover every time.
+/// A power of two; the first five levels cover every time.
 const LEVELS: usize = 8;
 
 #[derive(Clone, Copy)]
@@ -27,12 +27,12 @@ struct Entry {
     when: Time,
     /// Next source in the same slot.
     next: EventSource,
-    /// The source before it in the same slot; of the first one it is stale.
+    /// Previous source in the same slot; stale for the first one.
     previous: EventSource,
 }
 
-/// One level: the first source of each slot, and which slots have one. All of its occupied slots
-/// lie after the current tick.
+/// One level: the first source of each slot, and a bit for each occupied slot. All of its occupied
+/// slots lie after the current tick.
 #[derive(Clone, Copy)]
 struct Level {
     first: [EventSource; SLOTS],
@@ -45,7 +45,7 @@ struct Level {
 /// integer, because integers sort without branches.
 type Rank = u64;
 
-/// The place of `source` at `when` among the events of its tick.
+/// The rank of `source` at `when` among the events of its tick.
 fn rank(when: Time, source: EventSource) -> Rank {
     (when.0 & ((1 << TICK_BITS) - 1)) << 32 | u64::from(source.0)
 }
@@ -55,13 +55,13 @@ fn source_of(rank: Rank) -> EventSource {
     EventSource(rank as u32)
 }
 
-/// What the first occupied slot has.
+/// The content of the first occupied slot.
 enum Next {
-    /// A source alone, which is woken then.
+    /// A single source, which is woken at this time.
     Alone(Time, EventSource),
-    /// Several, which have been spread over the levels below.
+    /// Several sources, which have been spread over the levels below.
     Spread,
-    /// Nothing is due by `end`.
+    /// No wake-up is due by `end`.
     Later,
 }
 
@@ -73,21 +73,21 @@ pub(crate) struct Wheel {
     occupied: u32,
     /// The tick whose sources are due; everything in the wheel is later.
     tick: u64,
-    /// Sources of the current tick, last first, each with its place in total order.
+    /// Sources of the current tick, last first, each with its rank.
     due: Vec<Rank>,
 }
 
 impl Level {
     const EMPTY: Level = Level { first: [NONE; SLOTS], occupied: [0; WORDS], words: 0 };
 
-    /// The first occupied slot; there is one.
-    #[inline(always)] // on the way of every event
+    /// The first occupied slot of a level that has one.
+    #[inline(always)] // runs for every event
     fn first_occupied(&self) -> usize {
         let word = self.words.trailing_zeros() as usize % WORDS;
         64 * word + self.occupied[word].trailing_zeros() as usize % 64
     }
 
-    /// Puts `source` in front of a slot's list and returns what stood there.
+    /// Puts `source` in front of a slot's list and returns the former first source.
     fn put(&mut self, slot: usize, source: EventSource) -> EventSource {
         let word = slot / 64 % WORDS;
         self.occupied[word] |= 1 << (slot % 64);
@@ -119,12 +119,11 @@ impl Level {
     }
 }
 
-/// The level on which `tick` stands while `now` is the current one: that of their highest
-/// difference.
-#[inline(always)] // on the way of every hop
+/// The level of `tick` while `now` is the current tick: the level of their highest differing bit.
+#[inline(always)] // runs for every hop
 fn level_of(tick: u64, now: u64) -> usize {
     match tick ^ now {
-        near if near < SLOTS as u64 => 0, // most are
+        near if near < SLOTS as u64 => 0, // the usual case
         far => (63 - far.leading_zeros()) as usize / SLOT_BITS as usize % LEVELS,
     }
 }
@@ -134,7 +133,7 @@ fn slot_of(tick: u64, level: usize) -> usize {
 }
 
 impl Wheel {
-    /// A wheel for so many sources.
+    /// A wheel for this many sources.
     pub(super) fn new(sources: usize) -> Self {
         Wheel {
             entries: vec![Entry { when: Time::NEVER, next: NONE, previous: NONE }; sources],
@@ -145,15 +144,16 @@ impl Wheel {
         }
     }
 
-    /// Wakes `source`, which has nothing pending, at `when`, which is not in the past.
+    /// Wakes `source`, which has no wake-up pending, at `when`, which is not in the past.
     #[inline]
     pub(super) fn schedule(&mut self, source: EventSource, when: Time) {
         debug_assert!(self.entries[source.index()].when == Time::NEVER, "already pending");
         self.insert(source, when);
     }
 
-    /// Wakes `source` at `when` at the latest: an earlier wake-up stays, a later one moves forward.
-    #[inline(always)] // after every ACK, where the earlier one mostly stays
+    /// Wakes `source` at `when` at the latest: an earlier wake-up stays, a later one is moved
+    /// forward.
+    #[inline(always)] // after every ACK; an earlier wake-up mostly stays
     pub(super) fn advance(&mut self, source: EventSource, when: Time) {
         let pending = self.entries[source.index()].when;
         if when < pending {
@@ -184,8 +184,8 @@ impl Wheel {
         }
     }
 
-    /// The next wake-up at or before `end`. In a dense agenda `ahead` is called with the sources
-    /// that are 3, 6 and 9 places further on in the same tick.
+    /// The next wake-up at or before `end`. In a dense agenda `ahead` is called with the sources 3,
+    /// 6 and 9 places later in the same tick.
     #[inline(always)] // it has one caller
     pub(super) fn pop(
         &mut self,
@@ -239,9 +239,9 @@ impl Wheel {
         }
     }
 
-    /// Moves on to the beginning of a slot with several sources, if it begins by `end`, and spreads
-    /// them over the levels below.
-    #[inline(never)] // it would crowd the way of sources that are alone
+    /// Advances to the beginning of a slot with several sources, if it begins by `end`, and spreads
+    /// the sources over the levels below.
+    #[inline(never)] // keeps the code for single sources short
     fn spread(&mut self, level: usize, slot: usize, end: Time) -> bool {
         let shift = SLOT_BITS * level as u32;
         let tick = (((self.tick >> shift) & !(SLOTS as u64 - 1)) | slot as u64) << shift;
@@ -264,7 +264,7 @@ impl Wheel {
     }
 
     /// Empties the first occupied slot of the first occupied level.
-    #[inline(always)] // on the way of every event
+    #[inline(always)] // runs for every event
     fn vacate_first(&mut self, level: usize, slot: usize) {
         if self.levels[level].vacate_first(slot) {
             self.occupied &= self.occupied - 1;
@@ -313,7 +313,7 @@ impl Wheel {
         self.occupied |= 1 << level;
     }
 
-    /// Takes a pending source out.
+    /// Removes a pending source.
     #[cold]
     fn remove(&mut self, source: EventSource, when: Time) {
         let tick = when.0 >> TICK_BITS;

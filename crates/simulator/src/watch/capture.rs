@@ -1,8 +1,8 @@
-//! A capture at the hosts that send: every data packet as it leaves, every ACK as it arrives.
+//! A capture at the sending hosts: every data packet when it leaves, every ACK when it arrives.
 //!
-//! A packet is written with the headers that a real one has. What the simulation does without is
-//! added and says so in a comment: the handshakes of a run that begins with connections that are
-//! open, and the packets that announce and withdraw addresses.
+//! A packet is written with the headers of a real one. Packets that the simulation omits are added,
+//! with a comment: the handshakes of a run that begins with open connections, and the packets that
+//! announce and withdraw addresses.
 
 use super::subflow::{Sent, Subflow, Terms, word};
 use scenario::{Class, Plan};
@@ -17,12 +17,12 @@ use wire::packet::{Endpoint, MAX_PAYLOAD, TcpSegment, datagram, ruler};
 use wire::pcapng::Writer;
 use wire::{Ack, CodedAck, Combination, Data, Datagram, Echo, Flags, Range, Segment, TfrcData};
 
-/// An ACK on its way.
+/// An ACK in flight.
 #[derive(Clone, Debug)]
 struct Transit {
     ack: Ack,
     sent: Time,
-    /// The subflow that it is of, which may have ended meanwhile, and whether that joined.
+    /// Its subflow, which may have ended meanwhile, and whether that joined.
     subflow: Subflow,
     join: bool,
 }
@@ -35,14 +35,14 @@ struct Path {
     /// Whether its handshake was written.
     open: bool,
     member: bool,
-    /// The path's next byte that was never sent.
+    /// The path's next byte to send for the first time.
     next: u64,
-    /// Newest time of the receiver's clock that the sender has heard.
+    /// Newest time of the receiver's clock that the sender has received.
     heard: u32,
-    /// Packets sent, each way.
+    /// Packets sent, in each direction.
     counts: [u16; 2],
     transit: VecDeque<Transit>,
-    /// Since when the receiver has to confirm this path's address.
+    /// Since when the receiver must confirm this path's address.
     unconfirmed: Option<Time>,
 }
 
@@ -52,7 +52,7 @@ struct Flow {
     paths: std::ops::Range<usize>,
     /// The path whose handshake opened it.
     initial: Option<usize>,
-    /// Highest data ack that its sender has heard.
+    /// Highest data ack that its sender has received.
     data_ack: u64,
 }
 
@@ -62,17 +62,17 @@ pub(super) struct Capture {
     keep: usize,
     flows: Vec<Flow>,
     paths: Vec<Path>,
-    /// The first failure to write; nothing is written after it.
+    /// The first write error; nothing is written after it.
     failed: Option<io::Error>,
 }
 
-/// Comment on packets that the run does not have.
+/// Comment on packets that the run omits.
 const ADDED: &str = "added: the simulated run does without this packet";
 
 /// Names in one block; readers keep whole blocks in memory.
 const NAMES: usize = 1000;
 
-/// Whether the packets of `plan` can be written with addresses and lengths that IPv4 has.
+/// Checks that the packets of `plan` fit the addresses and lengths of IPv4.
 fn check(plan: &Plan) -> io::Result<()> {
     let impossible = |why: String| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     let flows: u64 = plan.classes.iter().map(|class| u64::from(class.count)).sum();
@@ -167,7 +167,7 @@ impl Capture {
         self.flows.push(Flow { terms, paths, initial: None, data_ack: 0 });
     }
 
-    /// Says whose addresses they are.
+    /// Writes the names of the addresses.
     fn name(&mut self, plan: &Plan) -> io::Result<()> {
         let users = plan.classes.iter().flat_map(|c| (0..c.count).map(move |user| (c, user)));
         let mut names = Vec::new();
@@ -182,7 +182,7 @@ impl Capture {
         names.chunks(NAMES).try_for_each(|names| self.writer.names(names))
     }
 
-    /// A sender has sent `segment`; if that is a combination, of the bytes in `ranges`.
+    /// A sender has sent `segment`; for a combination, `ranges` has its data.
     pub(super) fn sent(&mut self, now: Time, path: u32, segment: &Segment, ranges: &[Range]) {
         let path = path as usize;
         match segment {
@@ -222,7 +222,7 @@ impl Capture {
         self.forth(now, path, Some(data), None, |subflow, sent| subflow.data(sent, data, initial));
     }
 
-    /// A path's handshake begins: whether it is a join, which announces its address first.
+    /// A path's handshake begins; returns whether it is a join, which announces its address first.
     fn begin(&mut self, now: Time, path: usize) -> bool {
         let flow = &mut self.flows[self.paths[path].flow];
         let initial = *flow.initial.get_or_insert(path);
@@ -233,7 +233,7 @@ impl Capture {
         initial != path
     }
 
-    /// The handshake of a run that begins with paths that are open.
+    /// Writes the handshake of a run that begins with open paths.
     fn open(&mut self, now: Time, path: usize) {
         let join = self.begin(now, path);
         self.paths[path].open = true;
@@ -248,7 +248,7 @@ impl Capture {
         }
     }
 
-    /// Another path of the connection that is open.
+    /// Another open path of the connection.
     fn sibling(&self, path: usize) -> Option<usize> {
         let mut siblings = self.flows[self.paths[path].flow].paths.clone();
         siblings.find(|&other| other != path && self.paths[other].open && self.paths[other].member)
@@ -272,7 +272,7 @@ impl Capture {
         self.forth(now, path, None, Some(ADDED), notice);
     }
 
-    /// `path` has joined and numbers its bytes from `seq` on: a subflow of its own.
+    /// `path` has joined and numbers its bytes from `seq` on: a new subflow.
     pub(super) fn joined(&mut self, path: u32, seq: u64) {
         let path = &mut self.paths[path as usize];
         if path.next > 0 || path.open {
@@ -290,7 +290,7 @@ impl Capture {
         let flow = &mut self.flows[self.paths[path].flow];
         let initial = flow.initial == Some(path);
         if initial && !was_open {
-            // its request was not granted: the next path asks for the connection
+            // its request was not granted: the next path requests the connection
             flow.initial = None;
         }
         if let Some(other) = self.sibling(path).filter(|_| was_open) {
@@ -299,8 +299,8 @@ impl Capture {
         }
     }
 
-    /// A receiver has sent `answer`. An ACK's stamps depend on when it was sent: it is kept until
-    /// it arrives.
+    /// A receiver has sent `answer`. An ACK's stamps depend on its sending time: the ACK is kept
+    /// until it arrives.
     pub(super) fn answered(&mut self, now: Time, path: u32, answer: &Segment) {
         let Segment::Ack(ack) = *answer else {
             return;
@@ -311,7 +311,7 @@ impl Capture {
         path.transit.push_back(Transit { ack, sent: now, subflow: path.subflow, join });
     }
 
-    /// Where `answer` is among the ACKs on their way, if it is one.
+    /// The index of `answer` among the ACKs in flight, if it is an ACK.
     fn find(&self, path: u32, answer: &Segment) -> Option<usize> {
         let Segment::Ack(ack) = answer else {
             return None;
@@ -319,14 +319,14 @@ impl Capture {
         self.paths[path as usize].transit.iter().position(|transit| transit.ack == *ack)
     }
 
-    /// `answer` will not arrive.
+    /// `answer` was lost.
     pub(super) fn gone(&mut self, path: u32, answer: &Segment) {
         if let Some(index) = self.find(path, answer) {
             self.paths[path as usize].transit.remove(index);
         }
     }
 
-    /// `answer` will arrive once more.
+    /// `answer` was duplicated.
     pub(super) fn copied(&mut self, path: u32, answer: &Segment) {
         if let Some(index) = self.find(path, answer) {
             let transit = &mut self.paths[path as usize].transit;
@@ -361,7 +361,7 @@ impl Capture {
         self.write_answer(now, path, &coded::answer(ack));
     }
 
-    /// The receiver's answer on a path that is no TCP arrived at the sender.
+    /// The receiver's answer on a path without TCP arrived at the sender.
     fn write_answer(&mut self, now: Time, path: usize, payload: &[u8]) {
         let Path { subflow, counts, .. } = &mut self.paths[path];
         counts[1] = counts[1].wrapping_add(1);
@@ -369,7 +369,7 @@ impl Capture {
         self.write(now, path, &packet, None);
     }
 
-    /// `ack` of TCP arrived at the sender.
+    /// An ACK of TCP arrived at the sender.
     fn write_ack(&mut self, now: Time, path: u32, ack: &Ack, write: bool) {
         let Some(index) = self.find(path, &(*ack).into()) else {
             return;
@@ -400,11 +400,11 @@ impl Capture {
         });
     }
 
-    /// The address of a sibling that this ACK may confirm: it answers what was sent after the
+    /// The address of a sibling that this ACK may confirm: it answers a packet sent after the
     /// announcement.
     fn confirmable(&mut self, path: usize, ack: &Ack) -> Option<(Ipv4Addr, u8)> {
         if ack.sacks.blocks().len() > 1 {
-            return None; // there is no room
+            return None; // the option does not fit
         }
         let mut siblings = self.flows[self.paths[path].flow].paths.clone();
         let due = |at: Option<Time>| at.is_some_and(|at| at != Time::NEVER && ack.echo >= at);
@@ -415,7 +415,7 @@ impl Capture {
         Some((subflow.here.address, subflow.id))
     }
 
-    /// Writes a packet that the sender sends on `path`, with the payload of `data`.
+    /// Writes a packet of the sender on `path`, with the payload of `data`.
     fn forth(
         &mut self,
         now: Time,
@@ -432,7 +432,7 @@ impl Capture {
         self.write(now, path, &segment.encode(&payload), comment);
     }
 
-    /// Writes a packet of the receiver that the run does without.
+    /// Writes a packet of the receiver that the run omits.
     fn back(
         &mut self,
         now: Time,
@@ -464,7 +464,7 @@ impl Capture {
         self.write(now, path, &segment.encode(&[]), None);
     }
 
-    /// Writes a packet of the sender on a path that is no TCP.
+    /// Writes a packet of the sender on a path without TCP.
     fn write_datagram(&mut self, now: Time, path: usize, payload: &[u8]) {
         let Path { subflow, counts, .. } = &mut self.paths[path];
         counts[0] = counts[0].wrapping_add(1);
@@ -488,7 +488,7 @@ impl Capture {
     }
 }
 
-/// The ACK that ends a join (RFC 8684 §3.2): nothing has arrived on `subflow` yet.
+/// The ACK that ends a join (RFC 8684 §3.2): no data has arrived on `subflow` yet.
 fn fourth(subflow: &Subflow, terms: &Terms, data_ack: u64, now: Time) -> Ack {
     let (ack, window_edge) = (subflow.base(), data_ack + (65_535 << terms.scale));
     let (sacks, flags) = (wire::Sacks::default(), Flags::NONE);

@@ -1,10 +1,10 @@
-//! The log of events: some are noted as they happen, others are found in counts of a sender.
+//! The log of events: some are noted when they happen, others are found in a sender's counters.
 
 use crate::trace::{Event, EventKind, Trace};
 use transport::PathReport;
 use units::Time;
 
-/// What a path's sender counts and the log tells of.
+/// Events counted by a path's sender.
 const COUNTED: [EventKind; 5] = [
     EventKind::Timeout,
     EventKind::Recovery,
@@ -21,13 +21,13 @@ fn counts(report: &PathReport) -> Counts {
     [timeouts, recoveries, verdicts.noise, verdicts.congestion, verdicts.asked]
 }
 
-/// Room that a log begins with, in entries.
+/// Initial capacity of a log, in entries.
 const FIRST: usize = 1024;
 
-/// Events so far, and what each path had counted when its sender was last looked at.
+/// Events so far, and the counts of each path when its sender was last looked at.
 pub(super) struct Log {
     trace: Box<Trace>,
-    /// Entries that there is memory for.
+    /// Entries for which there is memory.
     most: usize,
     counted: Vec<Counts>,
 }
@@ -38,7 +38,7 @@ impl Log {
         Log { trace: Box::default(), most, counted: Vec::new() }
     }
 
-    /// Adds an event. The first one that there is no room for ends the log, and not the run.
+    /// Adds an event. The first event that does not fit ends the log, but not the run.
     pub(super) fn note(&mut self, event: Event) {
         if self.trace.ended.is_some() {
             return;
@@ -50,8 +50,8 @@ impl Log {
         }
     }
 
-    /// Whether one more entry fits. Room doubles as that of a `Vec` does, but never beyond `most`,
-    /// and memory that is refused does not abort the program.
+    /// Whether one more entry fits. Capacity doubles as that of a `Vec`, up to `most`; a failed
+    /// allocation does not abort the program.
     fn has_room(&mut self) -> bool {
         let events = &mut self.trace.events;
         if events.len() < events.capacity().min(self.most) {
@@ -61,7 +61,7 @@ impl Log {
         more > 0 && events.try_reserve_exact(more).is_ok()
     }
 
-    /// The sender of `path` has been told something: whatever it counts more of has happened now.
+    /// The sender of `path` had an event: each count that has grown is an event at `now`.
     pub(super) fn state(&mut self, now: Time, path: u32, report: &PathReport) {
         let index = path as usize;
         if index >= self.counted.len() {

@@ -2,9 +2,8 @@
 //! qvis.
 //!
 //! A path is a trace. A segment is a packet with one stream frame whose offset is its data sequence
-//! number; packets of a path are numbered as they are sent, so that a segment that is sent again
-//! has a number of its own. An ACK is a packet with an ack frame over the numbers that it newly
-//! acknowledges.
+//! number; packets of a path are numbered in the order of sending, so that a retransmission has its
+//! own number. An ACK is a packet with an ack frame over the numbers that it newly acknowledges.
 
 use scenario::Plan;
 use scenario::schema::Protocol;
@@ -15,7 +14,7 @@ use transport::PathReport;
 use units::Time;
 use wire::{Ack, Data, Flags, Segment};
 
-/// A packet that is not acknowledged yet.
+/// A packet not acknowledged yet.
 struct Outstanding {
     number: u64,
     end: u64,
@@ -29,7 +28,7 @@ struct Path {
     segment: u32,
     header: u32,
     protocol: &'static str,
-    /// Events, written already and parted by commas.
+    /// Events, already written and separated by commas.
     events: Vec<u8>,
     /// By its first byte.
     outstanding: BTreeMap<u64, Outstanding>,
@@ -86,7 +85,7 @@ impl Qlog {
         let length = path.header + answer.bytes();
         match answer {
             Segment::Ack(ack) => path.on_ack(now, ack),
-            // Its numbers are those of segments, and no packet's.
+            // Its numbers are those of segments, not of packets.
             Segment::CodedAck(_) => path.on_answer(now, "1RTT", json!({ "length": length }), &[]),
             _ => {
                 let raw = json!({ "length": length, "payload_length": answer.bytes() });
@@ -95,7 +94,7 @@ impl Qlog {
         }
     }
 
-    /// What the sender's window and clock are now.
+    /// Logs the sender's window and timer.
     pub(super) fn state(&mut self, now: Time, path: u32, report: &PathReport) {
         self.paths[path as usize].on_state(now, report);
     }
@@ -108,7 +107,7 @@ impl Qlog {
             "description": concat!("anabranch ", env!("CARGO_PKG_VERSION"), ", at the hosts that send"),
         });
         write!(self.out, "{},\"traces\":[", opened(&head))?;
-        // A trace without events is refused by qvis: of a path that was never used there is none.
+        // qvis refuses a trace without events: unused paths have no trace.
         let used = self.paths.iter().filter(|path| !path.events.is_empty());
         for (number, path) in used.enumerate() {
             let trace = json!({
@@ -154,7 +153,7 @@ impl Path {
     fn on_sent(&mut self, now: Time, segment: &Segment) {
         let number = self.sent;
         self.sent += 1;
-        // What the packet brings of the connection's data; combinations bring it only together.
+        // The packet's part of the connection's data; only all combinations together carry it.
         let (stream, len) = match segment {
             Segment::Data(data) => (Some(data.dsn), data.len),
             Segment::TfrcData(data) => (Some(data.dsn), data.len),
@@ -177,10 +176,10 @@ impl Path {
         self.event(now, "transport:packet_sent", packet);
     }
 
-    /// Packet `number` carries `data`; if one did before, that was lost.
+    /// Packet `number` carries `data`; an earlier packet with the same data was lost.
     fn await_ack(&mut self, now: Time, data: &Data, number: u64) {
         if data.len == 0 {
-            return; // of a handshake
+            return; // part of a handshake
         }
         let end = data.seq + u64::from(data.len);
         let lost = self.outstanding.insert(data.seq, Outstanding { number, end });
@@ -218,7 +217,7 @@ impl Path {
         self.on_answer(now, kind, json!({ "length": self.header + options }), &ranges);
     }
 
-    /// A packet with so many bytes arrived that acknowledges the packets in `ranges`.
+    /// A packet of this many bytes arrived that acknowledges the packets in `ranges`.
     fn on_answer(&mut self, now: Time, kind: &str, raw: Value, ranges: &[[u64; 2]]) {
         let number = self.received;
         self.received += 1;
@@ -230,7 +229,7 @@ impl Path {
         self.event(now, "transport:packet_received", packet);
     }
 
-    /// Logs what has changed.
+    /// Logs the changed values.
     fn on_state(&mut self, now: Time, report: &PathReport) {
         let segment = f64::from(self.segment);
         let mut metrics = json!({

@@ -1,4 +1,4 @@
-//! The headers of one subflow: its numbers as TCP and MPTCP write them.
+//! The headers of one subflow, with numbers in the formats of TCP and MPTCP.
 
 use network::Rng;
 use std::net::Ipv4Addr;
@@ -8,20 +8,20 @@ use wire::packet::{Ecn, Endpoint, TcpSegment};
 use wire::tcp::{MAX_BYTES, TcpOption, bytes};
 use wire::{Ack, Data, Flags};
 
-/// What all subflows of a connection have in common.
+/// Settings shared by all subflows of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Terms {
     /// Keys, if it speaks MPTCP.
     pub(super) keys: Option<Keys>,
     /// Bytes of payload of a full segment.
     pub(super) payload: u32,
-    /// By how many bits windows are shifted.
+    /// Window scale in bits.
     pub(super) scale: u8,
     pub(super) sack: bool,
     pub(super) ecn: bool,
 }
 
-/// A subflow: where it runs, and where its numbers begin.
+/// A subflow: its addresses, and the start of its numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Subflow {
     pub(super) here: Endpoint,
@@ -29,7 +29,7 @@ pub(super) struct Subflow {
     /// Sequence numbers of the two SYNs.
     isn: [u32; 2],
     nonces: [u32; 2],
-    /// The path's number of the first byte that it carries.
+    /// The path's number of the subflow's first byte.
     base: u64,
     /// Identifies the sender's address.
     pub(super) id: u8,
@@ -48,11 +48,11 @@ fn clock(at: Time) -> u32 {
 
 /// A packet that a host sends.
 pub(super) struct Sent<'a> {
-    /// When.
+    /// When it is sent.
     pub(super) at: Time,
-    /// The other clock's time that it echoes, as that clock shows it; 0 for none.
+    /// The echoed time stamp of the other clock; 0 for none.
     pub(super) echo: u32,
-    /// Counts the packets of its sender.
+    /// Number of the packet at its sender.
     pub(super) count: u16,
     pub(super) terms: &'a Terms,
 }
@@ -64,7 +64,7 @@ impl Subflow {
         Subflow { here, there, isn, nonces, base: 0, id, backup: false }
     }
 
-    /// The next subflow over the same path, whose bytes begin at `base`.
+    /// The next subflow over the same path, with `base` as its first byte.
     pub(super) fn again(&mut self, base: u64) {
         self.here.port = self.here.port.wrapping_add(1).max(1024);
         self.isn = self.isn.map(|isn| isn.wrapping_add(0x0010_0000));
@@ -72,7 +72,7 @@ impl Subflow {
         self.base = base;
     }
 
-    /// The path's number of the first byte that it carries.
+    /// The path's number of the subflow's first byte.
     pub(super) fn base(&self) -> u64 {
         self.base
     }
@@ -93,7 +93,7 @@ impl Subflow {
             syn: false,
             echo: false,
             reduced: false,
-            window: 512, // nothing comes back but ACKs
+            window: 512, // only ACKs come back
             options: [
                 vec![TcpOption::Timestamps { value: clock(sent.at), echo: sent.echo }],
                 options,
@@ -108,7 +108,7 @@ impl Subflow {
         TcpSegment { from: self.there, to: self.here, ack: Some(ack), ..forth }
     }
 
-    /// Both SYNs' options, but for MPTCP's.
+    /// The options of both SYNs, without MPTCP's.
     fn greeting(sent: &Sent<'_>, option: Option<Mptcp>) -> Vec<TcpOption> {
         // RFC 6691: options are not subtracted
         let most = (sent.terms.payload + 12).min(65_495) as u16;
@@ -122,7 +122,7 @@ impl Subflow {
         options
     }
 
-    /// The request: of the connection, or of a join.
+    /// The request of the connection, or of a join.
     pub(super) fn request(&self, sent: &Sent<'_>, join: bool) -> TcpSegment {
         let option = sent.terms.keys.map(|keys| match join {
             false => capable(None, None, None),
@@ -139,7 +139,7 @@ impl Subflow {
         TcpSegment { syn, echo, reduced, ack: None, window: u16::MAX, options, ..plain }
     }
 
-    /// The answer to it.
+    /// The answer to the request.
     pub(super) fn grant(&self, sent: &Sent<'_>, join: bool) -> TcpSegment {
         let option = sent.terms.keys.map(|keys| match join {
             false => capable(Some(keys.responder), None, None),
@@ -156,7 +156,7 @@ impl Subflow {
         TcpSegment { syn: true, echo: sent.terms.ecn, seq, window, options, ..plain }
     }
 
-    /// What ends the handshake: of a connection, or the proof of a join.
+    /// The end of the handshake of a connection, or the proof of a join.
     pub(super) fn confirm(&self, sent: &Sent<'_>, join: bool) -> TcpSegment {
         let option = sent.terms.keys.map(|keys| match join {
             false => capable(Some(keys.initiator), Some(keys.responder), None),
@@ -166,7 +166,7 @@ impl Subflow {
         self.forth(sent, self.isn[0].wrapping_add(1), options)
     }
 
-    /// A data segment; the first one of a connection says its keys again (RFC 8684 §3.1).
+    /// A data segment; the first one of a connection repeats its keys (RFC 8684 §3.1).
     pub(super) fn data(&self, sent: &Sent<'_>, data: &Data, initial: bool) -> TcpSegment {
         let option = sent.terms.keys.map(|keys| match initial && data.seq == self.base {
             true => capable(Some(keys.initiator), Some(keys.responder), Some(data.len as u16)),
@@ -236,12 +236,12 @@ impl Subflow {
         TcpSegment { window, echo, options, ..self.back(sent, self.seq(ack.ack), Vec::new()) }
     }
 
-    /// What the sender's clock showed when it sent what `ack` answers.
+    /// The sender's clock when it sent the packet that `ack` answers.
     pub(super) fn echo(ack: &Ack) -> u32 {
         clock(ack.echo)
     }
 
-    /// What a host's clock shows.
+    /// The time on a host's clock.
     pub(super) fn clock(at: Time) -> u32 {
         clock(at)
     }

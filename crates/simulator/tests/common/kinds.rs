@@ -1,4 +1,4 @@
-//! The kinds of the registries that random scenarios are to reach.
+//! The kinds of the registries that random scenarios must reach.
 
 use control::ControllerSpec;
 use network::Queue;
@@ -6,7 +6,7 @@ use scenario::{Plan, medium_examples};
 use std::collections::BTreeSet;
 use transport::Scheduler;
 
-/// Every registered controller with each of its options and slow starts, and those of the kernel.
+/// Every registered controller with each of its options and slow starts, and the kernel's.
 pub(crate) fn controllers() -> BTreeSet<String> {
     ControllerSpec::all().iter().map(controller).collect()
 }
@@ -26,7 +26,7 @@ pub(crate) fn media() -> BTreeSet<String> {
     medium_examples().into_iter().map(|example| medium(&example.name)).collect()
 }
 
-/// Those of `kinds` that none of `plans` has.
+/// The members of `kinds` that do not occur in `plans`.
 pub(crate) fn unreached(
     mut kinds: BTreeSet<String>,
     plans: impl Iterator<Item = Plan>,
@@ -60,12 +60,13 @@ fn queue(queue: &Queue) -> String {
     format!("queue {}", queue.name())
 }
 
-/// By its parameters: a scheduler does not give its name, and an example is the same each time.
+/// Identified by its parameters: a scheduler does not give its name, and an example is the same
+/// each time.
 fn scheduler(scheduler: &Scheduler) -> String {
     format!("scheduler {scheduler:?}")
 }
 
-/// Of several channels, which have numbers behind a slash, any one counts.
+/// Any of several channels counts; their names have numbers after a slash.
 fn medium(name: &str) -> String {
     format!("medium {}", name.split('/').next().unwrap_or(name))
 }

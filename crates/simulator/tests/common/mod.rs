@@ -1,4 +1,4 @@
-//! What the scenarios of these tests share.
+//! Helpers of the scenario tests.
 #![allow(dead_code, reason = "each test file is a crate of its own and uses a part")]
 
 pub(crate) mod kinds;
@@ -20,8 +20,8 @@ pub(crate) fn plan(text: &str, overrides: &[&str]) -> Plan {
     Plan::read(text, "test.toml", &overrides).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Gives links with a transmitter, and the hosts before media, short queues of every kind in turn,
-/// from number `first` of the registry on.
+/// Gives links with a transmitter, and hosts before media, short queues of every kind in turn,
+/// beginning with number `first` of the registry.
 pub(crate) fn with_queues(mut plan: Plan, first: usize, limit: u64, ecn: bool) -> Plan {
     let queues = Queue::short(limit, ecn);
     let for_hosts = |queue: &&Queue| queue.fits_host();
@@ -38,7 +38,7 @@ pub(crate) fn with_queues(mut plan: Plan, first: usize, limit: u64, ecn: bool) -
     plan
 }
 
-/// Values of a strategy of proptest, the same ones each time.
+/// Values of a proptest strategy, the same at each call.
 pub(crate) fn drawn<T: std::fmt::Debug>(
     strategy: impl Strategy<Value = T>,
     count: usize,
@@ -61,7 +61,7 @@ pub(crate) fn runs(plan: &Plan, seeds: u64) -> Vec<Outcome> {
     replicate(plan, &seeds, Observe::default(), 2, &Progress::default())
 }
 
-/// Mean of a figure over runs.
+/// Mean of a measure over runs.
 pub(crate) fn mean(outcomes: &[Outcome], figure: impl Fn(&Outcome) -> f64) -> f64 {
     outcomes.iter().map(figure).sum::<f64>() / outcomes.len() as f64
 }

@@ -1,4 +1,5 @@
-//! The sending side: segments of TCP in, combinations out; numbers of segments in, bytes out.
+//! The sending side of coding: TCP segments in, combinations out; numbers of seen segments in,
+//! acknowledged bytes out.
 
 use super::adaptation::Adaptation;
 use super::{CODING_HEADER_BYTES, Coding, Tag, tag, untag};
@@ -13,22 +14,22 @@ pub(crate) struct Coder {
     /// W.
     window: u32,
     redundancy: Redundancy,
-    /// Makes the redundancy follow the loss; absent if it is fixed.
+    /// Adapts the redundancy to the loss; absent if it is fixed.
     adaptation: Option<Adaptation>,
     /// `ΔT`, the redundant cycle in packets: R/(R − 1), rounded up.
     pub(crate) cycle: u32,
     segments: VecDeque<Segment>,
     /// Number of the first of them.
     base: u32,
-    /// Makes the coefficients of each combination others.
+    /// Key of the coefficients, different for each combination.
     key: u32,
-    /// Data that was seen and, as far as is known, not put in order: it may wait to be decoded.
+    /// Data that was seen and is not known to be in order: it may wait to be decoded.
     seen: VecDeque<Range>,
-    /// The segments that combinations to be sent cover: first number, and one past the last.
+    /// The segments covered by owed combinations: first number, and one past the last.
     owed: VecDeque<(u32, u32)>,
     /// Degrees of freedom that the receiver had when the newest acknowledgement left.
     received: u32,
-    /// How many were missing then.
+    /// Degrees of freedom missing then.
     lost: u32,
 }
 
@@ -37,9 +38,9 @@ struct Segment {
     seq: u64,
     len: u32,
     tag: Tag,
-    /// When it was sent first.
+    /// When it was first sent.
     sent: Time,
-    /// TCP sent it again: its age is no round trip (Karn).
+    /// TCP sent it again: its age is not a round-trip sample (Karn).
     again: bool,
 }
 
@@ -51,18 +52,18 @@ impl Segment {
     }
 }
 
-/// What an acknowledgement of a coded path means for its TCP.
+/// An acknowledgement of a coded path, translated for its TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     /// First byte of the path that is not seen.
     pub(crate) una: u64,
-    /// When that was sent which is seen now.
+    /// When the newly seen segment was sent.
     pub(crate) echo: Time,
-    /// Whether a degree of freedom has come: if not, this is no duplicate ACK.
+    /// Whether a degree of freedom arrived: if not, this is not a duplicate ACK.
     pub(crate) innovative: bool,
     /// Degrees of freedom that are missing.
     pub(crate) lost: u32,
-    /// How many more than before.
+    /// Increase of `lost` since the last acknowledgement.
     pub(crate) newly_lost: u32,
 }
 
@@ -83,8 +84,8 @@ impl Coder {
         }
     }
 
-    /// The path leaves the connection: nothing is known of what was sent. The next segment has the
-    /// next number.
+    /// The path leaves the connection: forgets everything sent. The next segment has the next
+    /// number.
     pub(crate) fn restart(&mut self) {
         self.base = self.next();
         (self.received, self.lost) = (self.base, 0);
@@ -94,12 +95,13 @@ impl Coder {
         self.adaptation.iter_mut().for_each(|own| own.restart(self.base));
     }
 
-    /// Recovery or a timeout has begun: what is missing is congestion's.
+    /// Recovery or a timeout has begun: missing segments count as lost to congestion.
     pub(crate) fn on_congestion(&mut self) {
         self.adaptation.iter_mut().for_each(Adaptation::on_congestion);
     }
 
-    /// Takes the segments that were seen but not decoded yet: if the path fails, others send them.
+    /// Takes the segments that were seen but not decoded yet: if the path fails, other paths send
+    /// them.
     pub(crate) fn take_seen(&mut self) -> VecDeque<Range> {
         std::mem::take(&mut self.seen)
     }
@@ -135,15 +137,14 @@ impl Coder {
         (first, first.saturating_add(self.window).min(self.next()))
     }
 
-    /// Owes a combination for each missing segment but one, which TCP retransmits.
+    /// Owes a combination for each missing segment but one: TCP retransmits that one.
     pub(crate) fn repair(&mut self) {
         for _ in 1..self.lost.min(self.window) {
             self.owed.push_back(self.from(0));
         }
     }
 
-    /// The next owed combination, as sent at `now`, without the segments that have been seen since
-    /// it was owed.
+    /// The next owed combination, as sent at `now`, without the segments seen in the meantime.
     pub(crate) fn poll(&mut self, now: Time) -> Option<wire::Combination> {
         loop {
             let (first, end) = self.owed.pop_front()?;
@@ -167,7 +168,7 @@ impl Coder {
         self.segments.range(from..end)
     }
 
-    /// The data that a combination, which has just been polled, is made of.
+    /// The data in a combination that has just been polled.
     pub(crate) fn ranges(&self, combination: &wire::Combination) -> Vec<Range> {
         self.covered(combination.first, combination.count).map(Segment::range).collect()
     }
@@ -318,11 +319,11 @@ mod tests {
         let mut coder = Coder::new(Coding { redundancy: 1.05, window: 6, up_to: Some(1.2) });
         let mut number = 0;
         lose(&mut coder, &mut number, 20, 1);
-        assert_eq!(coder.cycle, 21); // one loss says nothing yet
+        assert_eq!(coder.cycle, 21); // one loss gives no estimate yet
         lose(&mut coder, &mut number, 20, 8);
         assert_eq!(coder.cycle, cycle(1.0 / 0.95 + 0.03)); // 1.083
         lose(&mut coder, &mut number, 3, 10);
-        assert_eq!(coder.cycle, cycle(1.2)); // a third asks for 1.53
+        assert_eq!(coder.cycle, cycle(1.2)); // a third would need 1.53
         lose(&mut coder, &mut number, 1000, 10);
         assert_eq!(coder.cycle, cycle(1.0 / 0.999 + 0.03));
     }

@@ -1,15 +1,15 @@
-//! The receiving side: combinations in, segments out.
+//! The receiving side of coding: combinations in, segments out.
 
 use super::{Tag, tag, untag};
 use coding::{Combination, Decoder};
 use units::Time;
 use wire::{CodedAck, Range};
 
-/// Segments that may be pending: no sender has more under way, and a hostile one makes no more
-/// memory.
+/// Most pending segments: no sender has more in flight, and the limit bounds the memory that a
+/// hostile one can use.
 const LIMIT: usize = 1 << 16;
 
-/// What was heard on a coded path.
+/// Counters of a coded path's decoder.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Heard {
     /// Combinations that arrived.
@@ -18,20 +18,20 @@ pub struct Heard {
     pub innovative: u64,
     /// Segments decoded.
     pub decoded: u64,
-    /// Seconds that segments waited between being seen and being decoded, all together.
+    /// Sum of the seconds that segments waited between being seen and being decoded.
     pub waited_s: f64,
-    /// Segments that wait now.
+    /// Segments waiting now.
     pub pending: u64,
 }
 
-/// The decoder of one path, and what it has done.
+/// The decoder of one path, and its counters.
 #[derive(Debug)]
 pub(crate) struct Listener {
     decoder: Decoder<Tag>,
     heard: Heard,
-    /// When the number of waiting segments may have changed last.
+    /// When the number of waiting segments last changed.
     since: Time,
-    /// What the last combination decoded; kept for its room.
+    /// Segments decoded by the last combination; kept to reuse its memory.
     decoded: Vec<Range>,
     /// Payload bytes decoded.
     taken: u64,
@@ -46,12 +46,12 @@ impl Default for Listener {
 }
 
 impl Listener {
-    /// The path begins again with segment `number`.
+    /// The path restarts with segment `number`.
     pub(crate) fn start_at(&mut self, number: u32) {
         self.decoder.start_at(number);
     }
 
-    /// A combination arrived: the bytes of the connection that it decodes.
+    /// A combination arrived; returns the bytes of the connection that it decodes.
     pub(crate) fn on_data(&mut self, now: Time, data: &wire::Combination) -> &[Range] {
         let waiting = now.since(self.since).seconds() * self.decoder.pending() as f64;
         self.heard.waited_s += waiting;
@@ -71,7 +71,7 @@ impl Listener {
         &self.decoded
     }
 
-    /// What an acknowledgement says of the path.
+    /// The content of an acknowledgement of the path.
     pub(crate) fn seen(&self) -> CodedAck {
         CodedAck {
             first_unseen: self.decoder.first_unseen(),

@@ -6,10 +6,10 @@
 //!              ◄─ bytes seen ─     ◄─── numbers of segments seen ───
 //! ```
 //!
-//! TCP on such a path sends segments and hears of bytes that were *seen*: a lost combination is one
-//! degree of freedom less, which the next redundant one makes good. Coefficients and elimination
-//! are real; instead of payload a simulation combines what identifies a segment, its data sequence
-//! number and its length, and gets nothing else from it than the numbers that decoding gives back.
+//! TCP on such a path sends segments and gets acknowledgements of bytes that were *seen*: a lost
+//! combination is one degree of freedom less, which the next redundant combination restores.
+//! Coefficients and elimination are real. Instead of payload a simulation combines the data
+//! sequence number and the length of each segment, and decoding returns these numbers.
 
 mod adaptation;
 mod coder;
@@ -51,7 +51,7 @@ fn six() -> u8 {
     6
 }
 
-/// No loss that leaves a path usable asks for more than 10.
+/// A loss that needs more than 10 makes a path unusable.
 const REDUNDANCY: ValidRange<f64> = ValidRange {
     holds: |redundancy| (1.0..=10.0).contains(redundancy),
     right: "at least 1 (each segment is sent once), at least 1/(1 − p) against a loss of p, at most \
@@ -84,11 +84,10 @@ impl Coding {
     }
 }
 
-/// Bytes of the coding header: which segments, with which coefficients, and how long the payload
-/// is.
+/// Bytes of the coding header: segments, coefficients, and length of the payload.
 pub(crate) const CODING_HEADER_BYTES: u32 = Header::LEN as u32;
 
-/// A combination as a packet carries it: the coding header, then the combined payload of the
+/// A combination in the format of a packet: the coding header, then the combined payload of the
 /// segments with `symbols`.
 pub fn packet(segment: &wire::Combination, symbols: &[Vec<u8>]) -> Vec<u8> {
     let wire::Combination { first, count, key, .. } = *segment;
@@ -100,7 +99,7 @@ pub fn packet(segment: &wire::Combination, symbols: &[Vec<u8>]) -> Vec<u8> {
     packet
 }
 
-/// What a packet carries of the acknowledgement of a coded path.
+/// The acknowledgement of a coded path in the format of a packet.
 pub fn answer(ack: &CodedAck) -> Vec<u8> {
     let CodedAck { first_unseen, received, covered, .. } = *ack;
     let mut packet = Vec::with_capacity(Acknowledgement::LEN);
@@ -108,7 +107,7 @@ pub fn answer(ack: &CodedAck) -> Vec<u8> {
     packet
 }
 
-/// What is combined of a segment: where its bytes belong in the connection, and how many there are.
+/// The combined data of a segment: its position in the connection, and its length.
 type Tag = [u8; 12];
 
 fn tag(dsn: u64, len: u32) -> Tag {

@@ -1,4 +1,4 @@
-//! The receiver of a connection with coded paths, around TCP's.
+//! The receiver of a connection with coded paths, built around TCP's.
 
 use super::{Answer, Heard, Listener, Sent};
 use crate::endpoint::{ReceivingEndpoint, Transmit};
@@ -10,23 +10,24 @@ use wire::{Ack, CodedAck, Combination};
 #[derive(Debug)]
 pub struct Receiver {
     tcp: tcp::Receiver,
-    /// For each path its decoder, if it is coded.
+    /// The decoder of each path, if it is coded.
     listeners: Box<[Option<Listener>]>,
 }
 
 impl Receiver {
-    /// The connection of `tcp`, which has received nothing yet, and which of its paths are coded.
+    /// The connection of `tcp`, which has received nothing yet; `coded` says which of its paths are
+    /// coded.
     pub fn new(tcp: tcp::Receiver, coded: impl IntoIterator<Item = bool>) -> Self {
         let listeners = coded.into_iter().map(|coded| coded.then(Listener::default)).collect();
         Receiver { tcp, listeners }
     }
 
-    /// What was heard on `path`, if it is coded.
+    /// Counters of the decoder of `path`, if it is coded.
     pub fn heard(&self, path: usize) -> Option<Heard> {
         Some(self.listeners[path].as_ref()?.heard())
     }
 
-    /// A combination arrived: each is acknowledged, with all that is decoded delivered.
+    /// A combination arrived: it is acknowledged, and the decoded data is delivered.
     fn on_combination(&mut self, now: Time, path: usize, data: &Combination) -> Option<CodedAck> {
         let listener = self.listeners[path].as_mut()?;
         for range in listener.on_data(now, data) {

@@ -1,5 +1,5 @@
-//! The sender of a connection with coded paths, around TCP's: on them TCP's segments leave as
-//! combinations, and what is acknowledged are degrees of freedom.
+//! The sender of a connection with coded paths, built around TCP's: on these paths TCP's segments
+//! leave as combinations, and ACKs acknowledge degrees of freedom.
 
 use super::{Coder, Coding};
 use crate::endpoint::{PathReport, SendingEndpoint, Transmit};
@@ -8,11 +8,11 @@ use control::{CongestionController, Decoding, Phase, See};
 use units::Time;
 use wire::{Ack, CodedAck, Combination, Data, Flags, Range, Sacks, Segment};
 
-/// The receive window leaves hardly anything when less than one part in so many of the buffer is
-/// left of it, or than two segments.
+/// The receive window counts as nearly full when its free part is less than one in this many parts
+/// of the buffer, or than two segments.
 const NEARLY_FULL: u64 = 10;
 
-/// What a connection with coded paths sends.
+/// A segment sent by a connection with coded paths.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sent {
     /// On a path without coding, or in a handshake.
@@ -21,7 +21,7 @@ pub enum Sent {
     Combined(Combination),
 }
 
-/// What its receiver answers.
+/// An answer of its receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Answer {
     /// On a path without coding, or in a handshake.
@@ -34,7 +34,7 @@ pub enum Answer {
 #[derive(Debug)]
 pub struct Sender<E> {
     tcp: tcp::Sender<E>,
-    /// For each path its coder, if it is coded.
+    /// The coder of each path, if it is coded.
     coders: Box<[Option<Coder>]>,
 }
 
@@ -44,19 +44,19 @@ impl<E: CongestionController> Sender<E> {
         let coders: Box<[_]> = codings.into_iter().map(|it| it.map(Coder::new)).collect();
         assert_eq!(coders.len(), tcp.paths.len(), "a coding, or none, for each path");
         for (path, _) in tcp.paths.iter_mut().zip(&coders).filter(|(_, coder)| coder.is_some()) {
-            // what arrives is acknowledged in the order in which it is seen
+            // the receiver acknowledges data in the order in which it is seen
             path.recovery.sack = false;
         }
         Sender { tcp, coders }
     }
 
-    /// The data of the connection that a combination, which has just been polled, is made of, in
-    /// the order of its coefficients.
+    /// The data of the connection in a combination that has just been polled, in the order of its
+    /// coefficients.
     pub fn combined(&self, path: usize, combination: &Combination) -> Vec<Range> {
         self.coders[path].as_ref().map_or(Vec::new(), |coder| coder.ranges(combination))
     }
 
-    /// The next combination that some path owes, if the host has room for it.
+    /// The next combination that a path owes, if the host has room for it.
     fn poll_owed(&mut self, now: Time) -> Option<Transmit<Sent>> {
         let paths = self.coders.iter_mut().zip(self.tcp.paths.iter_mut()).enumerate();
         paths.filter(|(_, (_, own))| own.host_has_room()).find_map(|(path, (coder, own))| {
@@ -105,8 +105,8 @@ impl<E: CongestionController> Sender<E> {
         self.tcp.look_whether_completed(now);
     }
 
-    /// Tells the controller how many segments are missing. If it takes that for congestion,
-    /// recovery begins, and all of them are sent again.
+    /// Reports the number of missing segments to the controller. If the controller takes them for
+    /// congestion, recovery begins, and all of them are sent again.
     fn ask_why(&mut self, now: Time, me: usize, advanced: bool, [lost, newly_lost]: [u32; 2]) {
         let full = self.nearly_full();
         let path = &mut self.tcp.paths[me];
@@ -122,9 +122,8 @@ impl<E: CongestionController> Sender<E> {
         }
     }
 
-    /// Whether the receive window hardly lets anything out: what is neither in order nor in flight
-    /// waits at the receiver (Xue et al., TVT 2017, §IV-C: the sending rate is limited by the
-    /// receive buffer).
+    /// Whether the receive window limits sending: data neither in order nor in flight waits at the
+    /// receiver (Xue et al., TVT 2017, §IV-C: the sending rate is limited by the receive buffer).
     fn nearly_full(&self) -> bool {
         let least = 2 * u64::from(self.tcp.settings.segment());
         let left = self.tcp.unsent.edge.saturating_sub(self.tcp.unsent.nxt);
@@ -146,7 +145,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
         }
     }
 
-    /// What a failed path has seen acknowledged may never be decoded: others may send it.
+    /// Data seen but not decoded on a failed path may never be decoded: other paths may send it.
     fn on_deadline(&mut self, now: Time) {
         let coders = &mut self.coders;
         let seen = |path: usize| coders[path].as_mut().map(Coder::take_seen).unwrap_or_default();
@@ -168,12 +167,12 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
         coder.iter_mut().for_each(Coder::restart);
     }
 
-    /// What is owed goes first; what TCP then sends leaves a coded path as combinations.
+    /// Owed combinations go first; TCP's next segments leave a coded path as combinations.
     fn poll_transmit(&mut self, now: Time) -> Option<Transmit<Sent>> {
         if let Some(combination) = self.poll_owed(now) {
             return Some(combination);
         }
-        self.tcp.look_again(); // what it owed has gone into the host's queue
+        self.tcp.look_again(); // its owed combinations have entered the host's queue
         let Transmit { path, segment } = self.tcp.poll_transmit(now)?;
         match &mut self.coders[path] {
             Some(coder) if segment.len > 0 => {

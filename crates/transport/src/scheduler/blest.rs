@@ -1,24 +1,24 @@
-//! BLEST, blocking estimation: a slow path is used only if the fast one will not want the send
+//! BLEST, blocking estimation: a slow path is used only if the fast one will not need the send
 //! window for itself.
 //!
 //! Source: Ferlin, Alay, Mehani and Boreli, "BLEST: Blocking Estimation-based MPTCP Scheduler for
-//! Heterogeneous Networks", IFIP Networking 2016, §IV. What is sent on the slow path `S` stays in
-//! the send window `M` of the connection for RTT_S. Meanwhile the fast path `F`, whose window is
-//! full now, could send
+//! Heterogeneous Networks", IFIP Networking 2016, §IV. Data sent on the slow path `S` stays in the
+//! send window `M` of the connection for RTT_S. Meanwhile the fast path `F`, whose window is full
+//! now, could send
 //!
 //! ```text
 //! X = MSS (CWND_F + (rtts − 1)/2) rtts,    rtts = RTT_S/RTT_F
 //! ```
 //!
-//! for its window grows by one a round trip. If λ X > M − MSS (inflight_S + 1), the scheduler waits
-//! for F. λ corrects the estimate once in RTT_S: it grows if the send window has blocked the
-//! connection since, and falls otherwise.
+//! because its window grows by one segment in a round trip. If λ X > M − MSS (inflight_S + 1), the
+//! scheduler waits for F. λ corrects the estimate once in RTT_S: it grows if the send window has
+//! blocked the connection since, and falls otherwise.
 //!
 //! The steps of λ are those of the authors' implementation (multipath-tcp.org v0.95,
 //! `mptcp_blest.c`): it starts at 1.2, grows by 0.04, falls by 0.01, and stays from 1 to 1.3. Where
 //! it differs from that: round-trip times are the smoothed ones, not an average of the extremes,
-//! and a slow start of F is not foreseen. A path without a round-trip sample or without data in
-//! flight is not waited for.
+//! and the estimate ignores a slow start of F. The scheduler does not wait for a path without a
+//! round-trip sample or without data in flight.
 
 use super::ecf::fastest_of_all;
 use super::min_rtt::fastest;
@@ -55,7 +55,7 @@ impl Kind for Blest {
 pub(crate) struct Estimate {
     /// λ in thousandths.
     lambda: u64,
-    /// The send window has blocked the connection since λ was corrected.
+    /// The send window has blocked the connection since the last correction of λ.
     blocked: bool,
     corrected: Time,
 }

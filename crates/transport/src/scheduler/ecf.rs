@@ -1,10 +1,10 @@
-//! ECF, "earliest completion first": a slow path is used only if the data is through sooner with
-//! it.
+//! ECF, "earliest completion first": a slow path is used only if it shortens the completion of the
+//! data.
 //!
 //! Source: Lim, Nahum, Towsley and Gibbens, "ECF: An MPTCP Path Scheduler to Manage Heterogeneous
-//! Paths", CoNEXT 2017, §4, Algorithm 1. With `k` bytes that are not sent yet, the fast path `f`
-//! (smallest round-trip time, window full) is done with them in about `(1 + k/CWND_f) RTT_f`, and
-//! the slow one `s` takes at least `RTT_s`:
+//! Paths", CoNEXT 2017, §4, Algorithm 1. With `k` unsent bytes, the fast path `f` (smallest
+//! round-trip time, window full) completes them in about `(1 + k/CWND_f) RTT_f`, and the slow path
+//! `s` takes at least `RTT_s`:
 //!
 //! ```text
 //! if (1 + k/CWND_f) RTT_f < (1 + waiting β)(RTT_s + δ)    the fast path is through sooner
@@ -15,9 +15,9 @@
 //! δ is the larger deviation of the two round-trip times, β = 0.25. In all other cases the slow
 //! path sends.
 //!
-//! Where it differs: `k` is all that the application has written and that is not sent, for there is
-//! no send buffer; δ is RTTVAR, as in the authors' implementation (multipath-tcp.org v0.95,
-//! `mptcp_ecf.c`). A path without a round-trip sample or without data in flight is not waited for.
+//! Deviations: `k` is all unsent data of the application, because there is no send buffer; δ is
+//! RTTVAR, as in the authors' implementation (multipath-tcp.org v0.95, `mptcp_ecf.c`). The
+//! scheduler does not wait for a path without a round-trip sample or without data in flight.
 
 use super::min_rtt::fastest;
 use super::{Choice, Described, Kind, Schedule, View};
@@ -50,7 +50,7 @@ impl Kind for Ecf {
     }
 }
 
-/// Whether it waited for the fastest path when it last had the choice.
+/// Whether it waited for the fastest path at its last choice.
 #[derive(Debug)]
 pub(crate) struct Waiting(bool);
 
@@ -97,7 +97,7 @@ mod tests {
     use super::super::tests::Connection;
     use super::*;
 
-    /// A full path of 10 ms beside an idle one of 200 ms, with so many segments to send.
+    /// A full path of 10 ms beside an idle one of 200 ms, with this many segments to send.
     fn with_rest(segments: u64) -> Connection {
         let mut seen = Connection::with_srtts(&[10, 200]);
         seen.fill(0);
@@ -108,8 +108,8 @@ mod tests {
     #[test]
     fn a_short_rest_waits_for_the_fast_path_and_a_long_one_uses_both() {
         let mut ecf = Waiting(false);
-        // Two windows of the fast path: through in 30 ms there, and not before 200 ms on the slow
-        // one.
+        // Two windows of the fast path: complete after 30 ms there, and not before 200 ms on the
+        // slow path.
         assert_eq!(ecf.choose(&mut with_rest(20)), None);
         // 300 windows: 3 s on the fast path alone.
         assert_eq!(ecf.choose(&mut with_rest(3000)), Some(Choice::New(1)));

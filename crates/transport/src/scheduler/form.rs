@@ -1,5 +1,5 @@
-//! How a scheduler is written: by a user as its name alone, or as a table of its name with its
-//! parameters; in a plan as a table of its kind and its parameters.
+//! The textual forms of a scheduler: for a user its name alone, or a table of its name with its
+//! parameters; in a plan a table of its kind and its parameters.
 
 use super::{Kind, Scheduler};
 use schemars::{Schema, SchemaGenerator, json_schema};
@@ -7,7 +7,7 @@ use serde::de::value::MapDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 use std::fmt;
 
-/// Reads a scheduler in either of the forms of a user.
+/// Parses a scheduler in either form of a user.
 pub(super) struct Content;
 
 impl<'de> Visitor<'de> for Content {
@@ -34,7 +34,7 @@ impl<'de> Visitor<'de> for Content {
     }
 }
 
-/// Reads the parameters of the scheduler with this name.
+/// Parses the parameters of the scheduler with this name.
 struct Parameters<'a>(&'a str);
 
 impl<'de> DeserializeSeed<'de> for Parameters<'_> {
@@ -76,5 +76,5 @@ pub(super) fn schema<K: Kind>(generator: &mut SchemaGenerator) -> Vec<Schema> {
     forms
 }
 
-/// Why a scheduler cannot be read, where nobody asks.
+/// The error of a parse whose message is discarded.
 type Unwritten = serde::de::value::Error;

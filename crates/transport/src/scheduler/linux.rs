@@ -2,8 +2,8 @@
 //!
 //! Source: Linux v6.18, net/mptcp/protocol.c, `mptcp_subflow_get_send`, `__subflow_push_pending`
 //! and `__mptcp_push_pending`. Data that the application writes is handed at once to subflows,
-//! which keep it until their own windows let it out. A burst of `MPTCP_SEND_BURST_SIZE` goes to the
-//! subflow of the least
+//! which keep it until their own windows permit sending it. A burst of `MPTCP_SEND_BURST_SIZE` goes
+//! to the subflow of the least
 //!
 //! ```text
 //! linger_time = wmem_queued / avg_pacing_rate
@@ -11,8 +11,8 @@
 //!
 //! in fragments of 32 KiB, as long as its send buffer has room; nothing is handed out while the
 //! buffer of that subflow is full. The average begins with the first rate that is seen, and each
-//! burst moves it: `(avg · wmem + rate · burst)/(burst + wmem)`. The rate is the one that control
-//! paces with. Without pacing it is two windows a round trip in slow start and 1.2 beyond, where
+//! burst moves it: `(avg · wmem + rate · burst)/(burst + wmem)`. The rate is the pacing rate of
+//! control. Without pacing it is two windows a round trip in slow start and 1.2 beyond, where
 //! outstanding data counts as the window if there is more of it (net/ipv4/tcp_input.c,
 //! `tcp_update_pacing_rate`).
 //!
@@ -36,13 +36,12 @@
 //!   with every scheduler, a path's first timeout offers its outstanding data to the other paths,
 //!   as far as their windows have room. While a path recovers from losses without a timeout, the
 //!   kernel's timer may fire, and no other path sends its data here.
-//! * Data that a stale subflow has not sent moves to others. In the kernel others send copies of
-//!   all unacknowledged data (`__mptcp_retransmit_pending_data`), and the subflow later sends its
-//!   own.
+//! * Unsent data of a stale subflow moves to others. In the kernel others send copies of all
+//!   unacknowledged data (`__mptcp_retransmit_pending_data`), and the subflow later sends its own.
 //! * Send buffers are counted in payload, not in memory, and the application always waits for room.
 //! * A fragment is a whole number of segments, as if the application wrote large blocks.
-//! * Before the first round-trip sample, which is there after a handshake, a subflow gets at most
-//!   its window.
+//! * Before the first round-trip sample, which a handshake gives, a subflow gets at most its
+//!   window.
 //! * A tail-loss probe carries the connection's next data, not the subflow's.
 
 use super::{Choice, Described, Kind, PathState, Schedule, View};
@@ -61,7 +60,7 @@ const FRAGMENT: u64 = 32_728;
 /// Windows that fit into a subflow's send buffer.
 const BUFFERED: u64 = 6;
 
-/// Smallest window that a send buffer is made for, in segments (`TCP_INIT_CWND`).
+/// Smallest window for which a send buffer is sized, in segments (`TCP_INIT_CWND`).
 const INITIAL_WINDOW: u64 = 10;
 
 /// Largest send buffer of a subflow (`net.ipv4.tcp_wmem`).
@@ -129,13 +128,13 @@ pub(crate) struct Subflows {
 
 #[derive(Debug, Default)]
 struct Subflow {
-    /// Data that was handed to it and that it has not sent.
+    /// Data handed to it and not sent yet.
     queue: VecDeque<Range>,
     /// Bytes in `queue`.
     queued: u64,
     /// Average of the pacing rate in bytes/s; zero before the first sample.
     avg_pacing_rate: f64,
-    /// Largest window that it did not fill so far, in bytes.
+    /// Largest window so far that it did not fill, in bytes.
     unfilled: u64,
     /// It gets no data until its next ACK.
     stale: bool,
@@ -146,12 +145,12 @@ struct Subflow {
 struct Demand {
     windows: f64,
     next_check: Time,
-    /// Bytes that it has written and that are not handed out.
+    /// Bytes written and not handed out.
     allowed: u64,
 }
 
 impl Subflow {
-    /// `sk_wmem_queued`: bytes that were handed to it and are not acknowledged.
+    /// `sk_wmem_queued`: bytes handed to it and not acknowledged.
     fn wmem(&self, state: &PathState) -> u64 {
         state.outstanding + self.queued
     }
@@ -179,7 +178,7 @@ impl Subflow {
         }
     }
 
-    /// The next segment of its data.
+    /// The next segment of its queue.
     fn pop(&mut self, segment: u64) -> Option<Range> {
         let first = self.queue.front_mut()?;
         let taken = Range { start: first.start, end: first.end.min(first.start + segment) };
@@ -250,13 +249,13 @@ impl Subflows {
         view.path(path).established && !self.subflows[path].stale
     }
 
-    /// Whether an active subflow besides `path` is not about to become stale.
+    /// Whether an active subflow other than `path` is not about to become stale.
     fn another_works(&self, path: usize, view: &impl View) -> bool {
         let works = |other| self.is_active(other, view) && view.path(other).timeouts < STALE;
         (0..view.paths()).any(|other| other != path && works(other))
     }
 
-    /// `mptcp_subflow_get_send` and one burst; whether anything was handed out.
+    /// `mptcp_subflow_get_send` and one burst; returns whether data was handed out.
     fn push_pending(&mut self, view: &mut impl View) -> bool {
         let Some(best) = self.soonest(view) else {
             return false;
@@ -284,7 +283,7 @@ impl Subflows {
         pushed
     }
 
-    /// The subflow that would be done soonest; a backup one only if no other is active.
+    /// The subflow that would finish its data soonest; a backup one only if no other is active.
     fn soonest(&self, view: &impl View) -> Option<usize> {
         let active = |path: &usize| self.is_active(*path, view);
         let any = (0..view.paths()).any(|path| active(&path) && !view.path(path).backup);
@@ -299,7 +298,7 @@ impl Subflows {
         soonest
     }
 
-    /// The next `most` bytes that the application has written.
+    /// Takes the next `most` bytes that the application has written.
     fn take(&mut self, view: &mut impl View, most: u64) -> Option<Range> {
         if let Some(first) = self.returned.front_mut() {
             let taken = Range { start: first.start, end: first.end.min(first.start + most) };
@@ -323,7 +322,7 @@ impl Subflows {
 }
 
 impl Demand {
-    /// Once a period, and when all is sent: allows as much data as each subflow needs to have
+    /// Once in a period, and when all data is sent: allows enough data for each subflow to have
     /// `windows` of unsent data, in whole segments.
     fn check(&mut self, subflows: &[Subflow], view: &impl View) {
         let idle =
@@ -352,7 +351,7 @@ mod tests {
     use super::super::tests::Connection;
     use super::*;
 
-    /// Bytes that wait on each path.
+    /// Bytes queued on each path.
     fn queued(linux: &Subflows) -> Vec<u64> {
         linux.subflows.iter().map(|subflow| subflow.queued).collect()
     }
@@ -361,8 +360,8 @@ mod tests {
     fn data_goes_to_the_path_that_would_be_done_soonest_in_bursts_of_64_kib() {
         let mut linux = Linux { windows_ahead: None }.start(2);
         let mut seen = Connection::with_srtts(&[10, 20]);
-        // Twice the rate gets the first burst; the next goes to the other path, which has nothing
-        // to do.
+        // The path with twice the rate gets the first burst; the next goes to the other path, which
+        // has no data.
         assert!(linux.push_pending_at(&mut seen));
         assert_eq!(queued(&linux), [66_000, 0]);
         assert!(linux.push_pending_at(&mut seen));

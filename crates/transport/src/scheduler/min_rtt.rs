@@ -31,19 +31,19 @@ impl Kind for MinRtt {
     }
 }
 
-/// It remembers nothing.
+/// A scheduler without state.
 #[derive(Debug)]
 pub(crate) struct Fastest;
 
 impl Schedule for Fastest {
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     fn choose(&mut self, view: &mut impl View) -> Option<Choice> {
         fastest(view).map(Choice::New)
     }
 }
 
-/// Of the paths that may send the fastest one, the first of equals.
-#[inline(always)] // on the way of every segment
+/// The fastest path that may send; the first one among equals.
+#[inline(always)] // runs for every segment
 pub(super) fn fastest(view: &impl View) -> Option<usize> {
     let (mut fastest, mut least) = (None, u64::MAX);
     let mut able = view.next_able(0);

@@ -1,5 +1,5 @@
-//! Which path carries the next data (RFC 8684 leaves it open): the registry of schedulers, one file
-//! each, one line each.
+//! The choice of the path for the next data (RFC 8684 leaves it open): the registry of schedulers,
+//! one file each, one line each.
 
 use form::Content;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -15,17 +15,17 @@ mod view;
 pub use units::Described;
 pub(crate) use view::{Choice, PathState, View};
 
-/// What a scheduler's file provides: a struct of its parameters, as they stand in a scenario.
+/// The trait of a scheduler's file: a struct of its parameters, as in a scenario.
 pub(crate) trait Kind:
     Clone + PartialEq + Serialize + for<'de> Deserialize<'de> + JsonSchema
 {
     /// Names, summary and source.
     const DESCRIBED: Described;
 
-    /// What chooses on one connection. Boxed if it is larger than a word.
+    /// The scheduler of one connection. Boxed if it is larger than a word.
     type State: Schedule;
 
-    /// One that may stand in a scenario: for tests, fuzzing and the reference.
+    /// An example as in a scenario: for tests, fuzzing and the reference.
     fn example() -> Self;
 
     /// Checks the ranges of the parameters.
@@ -37,11 +37,11 @@ pub(crate) trait Kind:
     fn start(&self, paths: usize) -> Self::State;
 }
 
-/// A scheduler at work on one connection.
+/// The scheduler of one connection.
 pub(crate) trait Schedule {
     /// The data to send next, and its path; `None` if no path may send, or if it is better to wait
     /// for one. The chosen path has [`View::may_send`]. A scheduler may wait only for a path with
-    /// data in flight: the path's next ACK or timeout asks again.
+    /// data in flight: the path's next ACK or timeout calls this again.
     fn choose(&mut self, view: &mut impl View) -> Option<Choice>;
 
     /// The new data in `range` has been sent on `path`.
@@ -87,11 +87,11 @@ macro_rules! schedulers {
         }
 
         impl Schedule for Scheduling {
-            #[inline(always)] // on the way of every segment
+            #[inline(always)] // runs for every segment
             fn choose(&mut self, view: &mut impl View) -> Option<Choice> {
                 match self { $(Scheduling::$type(state) => state.choose(view),)* }
             }
-            #[inline(always)] // on the way of every segment
+            #[inline(always)] // runs for every segment
             fn on_new(&mut self, path: usize, range: Range) {
                 match self { $(Scheduling::$type(state) => state.on_new(path, range),)* }
             }

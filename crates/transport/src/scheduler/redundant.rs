@@ -1,8 +1,7 @@
 //! Every path sends all of the data.
 //!
 //! Source: Frömmgen et al., "ReMP TCP: Low Latency Multipath TCP", ICC 2016, §III. Each path sends
-//! in order what is not acknowledged yet; the path that sends a segment first is chosen by
-//! round-trip time.
+//! unacknowledged data in order; the path that sends a segment first is chosen by round-trip time.
 
 use super::min_rtt::fastest;
 use super::{Choice, Described, Kind, Schedule, View};
@@ -33,10 +32,10 @@ impl Kind for Redundant {
     }
 }
 
-/// What each path has sent.
+/// The progress of each path.
 #[derive(Debug)]
 pub(crate) struct Copies {
-    /// For each path: it has sent the data below this, or will not.
+    /// For each path: it has sent all data below this byte, or skips it.
     copied: Vec<u64>,
 }
 

@@ -30,7 +30,7 @@ impl Kind for RoundRobin {
     }
 }
 
-/// It remembers nothing: the sender knows which path sent last.
+/// A scheduler without state: the sender knows which path sent last.
 #[derive(Debug)]
 pub(crate) struct Turn;
 

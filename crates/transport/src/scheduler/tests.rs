@@ -1,11 +1,11 @@
-//! What all schedulers have in common, and a connection to show them.
+//! Properties of all schedulers, and a connection to test them with.
 
 use super::*;
 use crate::source::next;
 use proptest::prelude::*;
 use units::{Span, Time};
 
-/// A connection with paths that are ready or not.
+/// A connection with paths that may send or not.
 pub(super) struct Connection {
     /// For each path whether it may send, and its state.
     pub(super) paths: Vec<(bool, PathState)>,
@@ -15,7 +15,7 @@ pub(super) struct Connection {
     pub(super) written: u64,
     pub(super) edge: u64,
     pub(super) now: Time,
-    /// Bytes that paths have sent, copies included.
+    /// Bytes sent on all paths, copies included.
     sent: u64,
 }
 
@@ -99,20 +99,21 @@ fn a_scheduler_is_read_by_each_of_its_names_and_written_by_its_first() {
     assert!(wrong.contains("expected one of `min-rtt`"), "{wrong}");
 }
 
-/// What happens to a connection.
+/// An event of a connection.
 #[derive(Clone, Debug)]
 enum Event {
-    /// Time passes, and a path acknowledges all that it has sent.
+    /// Time passes, and a path acknowledges all its data.
     Acked(usize, u64),
-    /// A path has this round-trip time now.
+    /// The round-trip time of a path changes to this.
     Rtt(usize, u64),
-    /// A path has a window of so many segments now, or of what is outstanding if that is more.
+    /// The window of a path changes to this many segments, or to its outstanding data if that is
+    /// more.
     Window(usize, u64),
     /// A timeout of a path.
     Timeout(usize),
     /// The path leaves and joins again.
     Left(usize),
-    /// Everything arrives in order, and the receive window is this many segments.
+    /// All data arrives in order, and the receive window becomes this many segments.
     Read(u64),
 }
 
@@ -175,8 +176,8 @@ impl Connection {
         self.paths.iter().all(|(_, state)| state.outstanding == 0)
     }
 
-    /// Sends all that the scheduler lets out, and checks each choice. If it stops while nothing is
-    /// in flight, the receive window is closed, and no path has data that it has not sent.
+    /// Sends everything that the scheduler permits, and checks each choice. If it stops while
+    /// nothing is in flight, the receive window is closed, and no path has unsent data.
     fn send(&mut self, scheduler: &mut Scheduling) -> Result<(), TestCaseError> {
         for sent in 0.. {
             prop_assert!(sent < 10_000, "it sends for ever");

@@ -1,9 +1,9 @@
-//! What a scheduler may see of a connection, and what it answers.
+//! A scheduler's view of a connection, and its answer.
 
 use units::{Span, Time};
 use wire::Range;
 
-/// What is sent next.
+/// The next data to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     /// The connection's next new data, on this path.
@@ -12,7 +12,7 @@ pub(crate) enum Choice {
     Range(usize, Range),
 }
 
-/// One path, as a scheduler sees it.
+/// The state of one path for a scheduler.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct PathState {
     /// Smoothed round-trip time; zero before the first sample.
@@ -23,28 +23,28 @@ pub(crate) struct PathState {
     pub(crate) cwnd: u64,
     /// Slow-start threshold in bytes; the largest number before the first congestion event.
     pub(crate) ssthresh: u64,
-    /// Bytes that were sent and not acknowledged.
+    /// Bytes sent and not acknowledged.
     pub(crate) outstanding: u64,
-    /// Rate at which control paces the path, in bytes/s, if it does.
+    /// Pacing rate of control for the path, in bytes/s, if it paces.
     pub(crate) pacing: Option<f64>,
-    /// It belongs to the connection, and its handshake is done.
+    /// It belongs to the connection, and its handshake is complete.
     pub(crate) established: bool,
-    /// It is to be used only while no other path works (RFC 8684 §3.3.8).
+    /// It is used only while no other path works (RFC 8684 §3.3.8).
     pub(crate) backup: bool,
     /// Retransmission timeouts since its last ACK of new data.
     pub(crate) timeouts: u32,
 }
 
-/// A connection, as its scheduler sees it.
+/// The state of a connection for its scheduler.
 pub(crate) trait View {
     /// The time of this choice.
     fn now(&self) -> Time;
 
-    /// How many paths there are.
+    /// Number of paths.
     fn paths(&self) -> usize;
 
     /// Whether `path` could send a segment of new data now and is to be used: its window, its host
-    /// and its pace leave room, it has not failed, and it is no backup beside a path that works.
+    /// and its pace leave room, it has not failed, and it is not a backup beside a working path.
     fn may_send(&self, path: usize) -> bool;
 
     /// The first path at or after `from` that [`View::may_send`].
@@ -52,13 +52,13 @@ pub(crate) trait View {
         (from..self.paths()).find(|path| self.may_send(*path))
     }
 
-    /// The same as [`View::may_send`], whether or not there is room.
+    /// As [`View::may_send`], without the check for room.
     fn is_used(&self, path: usize) -> bool;
 
     /// The smoothed round-trip time of `path`; zero before the first sample.
     fn srtt(&self, path: usize) -> Span;
 
-    /// All that there is to see of `path`.
+    /// The whole state of `path`.
     fn path(&self, path: usize) -> PathState;
 
     /// The path that sent last.
@@ -73,13 +73,13 @@ pub(crate) trait View {
     /// Next byte to send for the first time.
     fn data_nxt(&self) -> u64;
 
-    /// The end of what the application has written.
+    /// End of the data written by the application.
     fn written(&self) -> u64;
 
     /// Right edge of the receive window.
     fn edge(&self) -> u64;
 
-    /// Takes the connection's next new data, `most` bytes of it or less, for a path that sends it
-    /// now or later. Less comes in whole segments but for the last one that is written.
+    /// Takes the connection's next new data, at most `most` bytes, for a path that sends it now or
+    /// later. A shorter range consists of whole segments, except at the end of the written data.
     fn take(&mut self, most: u64) -> Option<Range>;
 }

@@ -2,9 +2,9 @@
 //!
 //! Source: Shreedhar and Varghese, "Efficient Fair Queueing using Deficit Round Robin", SIGCOMM
 //! 1995, §3, with paths in place of queues: at its turn a path earns its weight in segments, and
-//! sends while its deficit counter covers a segment. A path without room loses its turn and what it
-//! has earned, as an empty queue does there. So weights share what is sent while all paths have
-//! room, and hold no path back for another one.
+//! sends while its deficit counter covers a segment. A path without room loses its turn and its
+//! deficit, as an empty queue does there. So weights divide the data while all paths have room, and
+//! a path never waits for another one.
 
 use super::{Choice, Described, Kind, Schedule, View};
 use schemars::JsonSchema;
@@ -55,7 +55,7 @@ impl Kind for Weighted {
 #[derive(Debug)]
 pub(crate) struct DeficitRoundRobin {
     weights: Vec<u32>,
-    /// What each path may still send, in bytes.
+    /// Bytes that each path may still send in its turn.
     deficits: Vec<u64>,
     turn: usize,
 }
@@ -86,7 +86,7 @@ mod tests {
     use super::super::tests::Connection;
     use super::*;
 
-    /// How many of 600 segments each path carries.
+    /// Number of 600 segments that each path carries.
     fn shares(weights: &[u32], seen: &mut Connection) -> Vec<u32> {
         let mut turns = Weighted { weights: weights.to_vec() }.start(seen.paths());
         let mut counts = vec![0; seen.paths()];

@@ -1,9 +1,10 @@
-//! How a receiver sizes its buffer: twice what arrived in the last round trip.
+//! Sizing of the receive buffer: twice the data of the last round trip.
 //!
 //! Source: Fisk and Feng, "Dynamic right-sizing in TCP", 2001; amounts as in Linux
-//! (`tcp_rcv_space_adjust`). A receiver has no round-trip samples of its own, but what lies beyond
-//! the edge of its window can only have been sent after the ACK that moved the edge: the time until
-//! it arrives is a round trip or more, and the shortest such time is taken for the round trip.
+//! (`tcp_rcv_space_adjust`). A receiver has no round-trip samples of its own. But data beyond the
+//! edge of its window can only have been sent after the ACK that moved the edge. So the time until
+//! that data arrives is a round trip or more, and the shortest such time is taken as the round
+//! trip.
 
 use crate::options::Options;
 use units::{Span, Time};
@@ -12,7 +13,7 @@ use units::{Span, Time};
 const AUTOTUNED_FROM: u64 = 131_072;
 
 impl Options {
-    /// The receive buffer that is announced at first, in bytes.
+    /// The first announced receive buffer, in bytes.
     pub fn first_buffer(&self) -> u64 {
         match self.autotune {
             true => self.receive_buffer.0.min(AUTOTUNED_FROM),
@@ -26,13 +27,13 @@ impl Options {
 pub(crate) struct Autotune {
     buffer: u64,
     most: u64,
-    /// The round trip as far as is known.
+    /// The estimated round trip, once known.
     rtt: Option<Span>,
-    /// The right edge of the window that was announced last.
+    /// The right edge of the last announced window.
     edge: u64,
-    /// An ACK is being timed: since when, and the edge that it moved.
+    /// The ACK being timed: its time, and the edge that it moved.
     timed: (Time, u64),
-    /// The measurement of the amount: since when, and from which byte.
+    /// The present measurement of the amount: its start, and its first byte.
     measured: (Time, u64),
 }
 
@@ -49,7 +50,7 @@ impl Autotune {
         self.buffer
     }
 
-    /// Everything below `data_next` has arrived at `now`; segments have `segment` bytes.
+    /// All data below `data_next` has arrived at `now`; segments have `segment` bytes.
     pub(crate) fn on_data(&mut self, now: Time, data_next: u64, segment: u64) {
         let (since, edge) = self.timed;
         if data_next > edge {
@@ -80,9 +81,9 @@ mod tests {
         {
             // A sender with a window of 1 MB, a line of 50 ms each way, in steps of 1 ms.
             let mut tune = Autotune::new(most);
-            // what is announced reaches the sender 50 ms later
+            // the announced window reaches the sender 50 ms later
             let mut edges = vec![tune.buffer(); 101];
-            let mut sent = vec![0; 101]; // and what it then sends arrives after 50 ms more
+            let mut sent = vec![0; 101]; // and the data sent for it arrives after 50 ms more
             for ms in 101..5_000_usize {
                 let arrived = sent[ms - 50];
                 tune.on_data(Time(ms as u64 * 1_000_000), arrived, 1_000);

@@ -1,26 +1,26 @@
-//! When a Linux receiver acknowledges data in order: `delayed_ack = "linux"`.
+//! Delayed ACKs of a Linux receiver for data in order: `delayed_ack = "linux"`.
 //!
 //! Source: Linux 3.0, `tcp_event_data_recv`, `__tcp_ack_snd_check`, `tcp_incr_quickack` and
 //! `tcp_enter_quickack_mode` in net/ipv4/tcp_input.c, `tcp_send_delayed_ack` in tcp_output.c,
 //! `tcp_delack_timer` in tcp_timer.c, `tcp_cleanup_rbuf` in tcp.c. The kernel's names stand beside
-//! ours. There is no free number: the constants are the kernel's.
+//! ours. All constants are the kernel's.
 //!
 //! * A second full segment, a short one, and every segment while there is a hole are acknowledged
 //!   at once. So are up to 16 ACKs at the start, after a gap of more than a timeout, and after data
 //!   that had arrived before (quick ACKs).
 //! * Any other segment waits for `ato`: 40 ms at first, doubled each time that the timer fires,
 //!   shrunk by segments that arrive sooner.
-//! * `ato` is bounded by the round trip as the receiver knows it. A receiver sends no data, so it
-//!   knows the round trip of the handshake alone.
+//! * `ato` is bounded by the receiver's estimate of the round trip. A receiver sends no data, so
+//!   it knows the round trip of the handshake alone.
 //!
 //! Deviations: times are not rounded to clock ticks. The window here is the whole receive buffer
 //! from the start; in Linux it grows, and each segment that lets it grow adds a quick ACK
 //! (`tcp_grow_window`). On Linux 6.18 with a buffer of 16 MiB a sparse path is acknowledged at once
-//! for minutes; with one of 1 MiB it waits as here (docs/explanation,
-//! why-olia-did-better-in-2012). Since Linux 6.6 a full segment that carries PSH is acknowledged at
-//! once too, when the application has read all that there is (`tcp_measure_rcv_mss`); senders here
-//! set no PSH. Since Linux 5.10 no wait is longer than 200 ms (`icsk_delack_max`).
-//! tests/linux/test_delayed_ack.py holds the timer of a real receiver against this.
+//! for minutes; with one of 1 MiB it waits as here (docs/explanation, why-olia-did-better-in-2012).
+//! Since Linux 6.6 a full segment that carries PSH is acknowledged at once too, when the
+//! application has read all that there is (`tcp_measure_rcv_mss`); senders here set no PSH. Since
+//! Linux 5.10 no wait is longer than 200 ms (`icsk_delack_max`). tests/linux/test_delayed_ack.py
+//! compares the timer of a real receiver with this.
 
 use crate::options::Options;
 use crate::rtt::Rtt;
@@ -40,31 +40,31 @@ pub(crate) struct LinuxAck {
     ato: Span,
     /// `icsk_ack.quick`: how many of the next ACKs are sent at once.
     quick: u64,
-    /// `icsk_ack.lrcvtime`: when data in order arrived last.
+    /// `icsk_ack.lrcvtime`: when data last arrived in order.
     last: Time,
-    /// `rcv_wup`: what was expected next when the last ACK was sent.
+    /// `rcv_wup`: next expected byte when the last ACK was sent.
     acknowledged: u64,
-    /// When the SYN/ACK was sent whose answer gives a round-trip sample.
+    /// When the SYN/ACK was sent; its answer gives a round-trip sample.
     answered: Option<Time>,
     rtt: Rtt,
 }
 
-/// What becomes of the ACK of a segment in order.
+/// The decision about the ACK of a segment in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
-    /// It is sent now.
+    /// Send it now.
     Now,
     /// It may wait for this long.
     Within(Span),
 }
 
 impl LinuxAck {
-    /// The state of a subflow that joins and whose first byte is `first`.
+    /// The state of a joining subflow with first byte `first`.
     pub(crate) fn joined(first: u64) -> Self {
         LinuxAck { acknowledged: first, ..LinuxAck::default() }
     }
 
-    /// A SYN is answered at `now`.
+    /// A SYN was answered at `now`.
     pub(crate) fn on_syn(&mut self, now: Time) {
         self.answered = Some(now);
     }
@@ -76,7 +76,7 @@ impl LinuxAck {
         }
     }
 
-    /// `len` bytes arrived in order without a hole behind them, and `next` is expected now.
+    /// `len` bytes arrived in order without a hole after them, and `next` is expected now.
     pub(crate) fn on_data(
         &mut self,
         now: Time,
@@ -106,7 +106,7 @@ impl LinuxAck {
         }
     }
 
-    /// Data arrived that had arrived before.
+    /// Data arrived again.
     pub(crate) fn on_duplicate(&mut self, options: &Options) {
         self.acknowledge_quickly(options);
         self.ato = ATO_MIN;
@@ -117,7 +117,7 @@ impl LinuxAck {
         self.ato = Span(self.ato.0 * 2).min(self.rto(options));
     }
 
-    /// An ACK is sent; `next` is expected.
+    /// An ACK was sent; `next` is expected.
     pub(crate) fn on_ack_sent(&mut self, next: u64) {
         self.acknowledged = next;
         if self.quick > 0 {
@@ -128,7 +128,7 @@ impl LinuxAck {
         }
     }
 
-    /// `tcp_incr_quickack`: half a window of ACKs, two at least.
+    /// `tcp_incr_quickack`: half a window of ACKs, at least two.
     fn acknowledge_quickly(&mut self, options: &Options) {
         let half_window = options.first_buffer() / (2 * u64::from(options.segment()));
         self.quick = self.quick.max(half_window.clamp(2, MAX_QUICKACKS));

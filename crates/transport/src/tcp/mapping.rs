@@ -1,4 +1,4 @@
-//! Which bytes of the connection a path's bytes are (the DSS mappings of RFC 8684 §3.3.1).
+//! Mappings from a path's bytes to the connection's bytes (the DSS mappings of RFC 8684 §3.3.1).
 
 use std::collections::VecDeque;
 use wire::Range;
@@ -18,7 +18,7 @@ pub(crate) struct Mapping {
 }
 
 impl Mapping {
-    /// `seq..seq + len` is `dsn..dsn + len`; `seq` follows what was mapped before.
+    /// Maps `seq..seq + len` to `dsn..dsn + len`; `seq` follows the last mapped byte.
     pub(crate) fn push(&mut self, seq: u64, dsn: u64, len: u64) {
         match self.runs.back_mut() {
             Some(run) if run.dsn + run.len == dsn && run.seq + run.len == seq => run.len += len,
@@ -33,7 +33,7 @@ impl Mapping {
         }
     }
 
-    /// The data sequence number of `seq`, and how many bytes from there on are consecutive.
+    /// The data sequence number of `seq`, and the number of consecutive bytes from there on.
     pub(crate) fn find(&self, seq: u64) -> Option<(u64, u64)> {
         let index = self.runs.partition_point(|run| run.seq + run.len <= seq);
         let run = self.runs.get(index).filter(|run| run.seq <= seq)?;
@@ -41,7 +41,7 @@ impl Mapping {
         Some((run.dsn + offset, run.len - offset))
     }
 
-    /// Whether the byte `dsn` of the connection is among them.
+    /// Whether the byte `dsn` of the connection is mapped.
     pub(crate) fn holds(&self, dsn: u64) -> bool {
         self.runs.iter().any(|run| (run.dsn..run.dsn + run.len).contains(&dsn))
     }

@@ -7,9 +7,9 @@
 //!     └────────► Loss ◄────────┘ ─────────────────────────────┘
 //! ```
 //!
-//! What arrives is here, and in `path/tracked.rs` what is read from it if segments are tracked;
-//! what is sent is in `path/sending.rs`, what time does in `path/timer.rs`, how a path comes to be
-//! in `path/opening.rs`, and how it is suspended in `path/suspension.rs`.
+//! Arrivals are here, and in `path/tracked.rs` for tracked segments. Sending is in
+//! `path/sending.rs`, timers in `path/timer.rs`, handshakes in `path/opening.rs`, and suspension in
+//! `path/suspension.rs`.
 
 use super::mapping::Mapping;
 use super::prr::Prr;
@@ -32,7 +32,7 @@ mod tracked;
 
 pub(crate) use timer::Fired;
 
-/// Duplicate ACKs that mean a loss when there is no SACK (RFC 5681 §3.2).
+/// Duplicate ACKs that indicate a loss without SACK (RFC 5681 §3.2).
 const DUP_ACKS: u32 = 3;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,18 +54,18 @@ pub(crate) struct Path {
     pub(crate) recovery: Recovery,
     pub(crate) standing: Standing,
     pub(crate) host: HostQueue,
-    /// The congestion window in bytes of whole segments, as control last gave it.
+    /// The congestion window in bytes of whole segments, as last set by control.
     window: u64,
-    /// When something was sent last.
+    /// When the last segment was sent.
     last_sent: Time,
-    /// Kept only when the connection has several paths.
+    /// Kept only for connections with several paths.
     pub(crate) mapping: Option<Box<Mapping>>,
-    /// Everything below was outstanding when the path last failed, and was offered to other paths
-    /// then.
+    /// All data below was outstanding when the path last failed, and was then offered to other
+    /// paths.
     offered: u64,
     handshake: Handshake,
     suspension: Suspension,
-    /// Absent while each of its parts is off.
+    /// Absent while all its parts are off.
     pub(crate) tracking: Option<Box<Tracking>>,
     pub(crate) tally: Tally,
 }
@@ -75,7 +75,7 @@ pub(crate) struct Path {
 pub(crate) struct Timer {
     /// When it fires; never while nothing is outstanding.
     pub(crate) deadline: Time,
-    /// What it stands for.
+    /// The event for which it runs.
     kind: TimerKind,
     /// How many times the timeout has been doubled.
     backoff: u32,
@@ -87,10 +87,10 @@ pub(crate) struct Recovery {
     pub(crate) phase: Phase,
     /// Whether selective acknowledgements are read; otherwise recovery is NewReno's.
     pub(crate) sack: bool,
-    /// Without SACK: a partial ACK has come, later ones do not restart the timer (RFC 6582 §4).
+    /// Without SACK: a partial ACK has arrived; later ones do not restart the timer (RFC 6582 §4).
     partial: bool,
     dupacks: u32,
-    /// It ends when everything below has been acknowledged (RecoveryPoint, `recover`).
+    /// Recovery ends when all data below is acknowledged (RecoveryPoint, `recover`).
     point: u64,
     prr: Prr,
 }
@@ -104,20 +104,20 @@ pub(crate) struct Standing {
     usable: bool,
     /// Whether new data may be sent, as of the last poll.
     pub(crate) ready: bool,
-    /// Whether the window was what ended the last sending.
+    /// Whether the window ended the last sending.
     pub(crate) cwnd_limited: bool,
-    /// A timeout hit and no ACK has come since: the scheduler avoids it ("potentially failed").
+    /// A timeout hit and no ACK has arrived since: the scheduler avoids it ("potentially failed").
     pub(crate) failed: bool,
     /// It is used only while no other path works (RFC 8684 §3.3.8).
     pub(crate) backup: bool,
 }
 
-/// What waits in the sending host, in bytes.
+/// Bytes queued in the sending host.
 #[derive(Debug)]
 pub(crate) struct HostQueue {
-    /// Handed to the host, and has not left it.
+    /// Bytes handed to the host that have not left it.
     pub(crate) queued: u64,
-    /// How much of that there may be.
+    /// Most bytes that may be queued.
     limit: u64,
 }
 
@@ -159,7 +159,7 @@ impl Path {
     }
 
     /// An ACK of this path arrived.
-    #[inline(always)] // on the way of every ACK
+    #[inline(always)] // runs for every ACK
     pub(crate) fn on_ack(
         &mut self,
         now: Time,
@@ -193,7 +193,7 @@ impl Path {
     }
 
     /// New data was acknowledged: estimate, grow, and leave recovery when it is complete.
-    #[inline(always)] // on the way of every ACK
+    #[inline(always)] // runs for every ACK
     fn on_progress(
         &mut self,
         now: Time,
@@ -232,7 +232,7 @@ impl Path {
 
     /// `acked` bytes of new data were acknowledged, and `echo` is when the newest of them was sent:
     /// estimate the round trip and let control move the window.
-    #[inline(always)] // on the way of every ACK
+    #[inline(always)] // runs for every ACK
     pub(super) fn grow(
         &mut self,
         now: Time,
@@ -254,8 +254,8 @@ impl Path {
         self.refresh(cwnd, settings.segment());
     }
 
-    /// What control may want to know of an ACK for `acked` bytes.
-    #[inline(always)] // on the way of every ACK
+    /// The fields of an ACK for `acked` bytes that control may use.
+    #[inline(always)] // runs for every ACK
     fn acked(&self, now: Time, acked: u64, segment: u32) -> Acked {
         Acked {
             segments: acked as i64 as f64 / f64::from(segment),
@@ -269,9 +269,9 @@ impl Path {
         }
     }
 
-    /// Without SACK: whether a duplicate ACK says that a segment has left the network. After a
-    /// timeout everything outstanding counts as lost already; outside recovery the first two let
-    /// new segments out (RFC 3042) and the third begins a recovery, if one may begin.
+    /// Without SACK: whether a duplicate ACK reports that a segment has left the network. After a
+    /// timeout all outstanding data counts as lost already; outside recovery the first two release
+    /// new segments (RFC 3042) and the third begins a recovery, if recovery may begin.
     fn duplicates_count(&self) -> bool {
         match self.recovery.phase {
             Phase::Open => self.recovery.dupacks < DUP_ACKS || self.third_duplicate(),
@@ -315,8 +315,7 @@ impl Path {
         self.tally.recoveries += 1;
         self.recovery.prr = Prr::enter(self.board.outstanding(), segment);
         self.before_reduction();
-        // What a mark has reduced in this window of data is not reduced again for a loss, nor taken
-        // back.
+        // A reduction by a mark in this window of data is neither repeated for a loss, nor undone.
         match self.board.una >= self.answered_marks() {
             true => control.on_congestion(me, Cause::FastRetransmit),
             false => self.forget_reduction(),
@@ -326,7 +325,7 @@ impl Path {
         self.recovery.prr.allow_first(segment);
     }
 
-    /// Control has found that what coding has not repaired was lost in congestion: recovery begins
+    /// Control has judged losses that coding did not repair to be congestion: recovery begins
     /// without duplicate ACKs.
     #[cold]
     pub(crate) fn recover_now(
@@ -340,7 +339,7 @@ impl Path {
         self.enter_recovery(now, Progress::default(), settings, control, me);
     }
 
-    /// One ACK's worth of recovery: find further losses, then let PRR say what may be sent.
+    /// The step of recovery for one ACK: finds further losses, then asks PRR for the allowance.
     fn reduce(
         &mut self,
         now: Time,
@@ -363,7 +362,7 @@ impl Path {
         }
     }
 
-    /// The path leaves the connection: nothing of it is outstanding any more.
+    /// The path leaves the connection: none of its data is outstanding any more.
     pub(crate) fn leave(&mut self, settings: &SenderSettings) {
         let mut fresh = Path::new(self.mapping.is_some(), settings);
         fresh.board.nxt = self.board.nxt;

@@ -1,4 +1,4 @@
-//! Proportional rate reduction: how much recovery may send for what was delivered.
+//! Proportional rate reduction: the bytes that recovery may send for the bytes delivered.
 //!
 //! Source: RFC 6937 §3, with the slow-start reduction bound. In whole segments, as in its examples.
 
@@ -36,7 +36,7 @@ impl Prr {
         self.allowance = (count.max(0.0) * segment as f64 + 0.5) as u64;
     }
 
-    /// The fast retransmission that opens recovery goes out whatever the proportion says.
+    /// The fast retransmission that opens recovery is sent whatever the proportion allows.
     pub(crate) fn allow_first(&mut self, segment: u64) {
         self.allowance = self.allowance.max(segment);
     }

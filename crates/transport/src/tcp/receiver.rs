@@ -10,12 +10,12 @@ use std::sync::Arc;
 use units::{Span, Time};
 use wire::{Ack, Data, Flags, MAX_SACKS, Range, Sacks};
 
-/// What all receivers of a class have in common.
+/// Settings shared by all receivers of a class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReceiverSettings {
-    /// What a user may set.
+    /// Options of the user.
     pub options: Options,
-    /// Whether ACKs say how long segments were on their way.
+    /// Whether ACKs report the one-way delay of segments.
     pub transit: bool,
 }
 
@@ -25,44 +25,45 @@ pub(super) struct Path {
     /// Next byte expected (RCV.NXT).
     pub(super) next: u64,
     out_of_order: RangeSet,
-    /// A byte of each range that arrived last, newest first (for the order of SACK blocks).
+    /// One byte of each recently received range, newest first (for the order of SACK blocks).
     recent: [u64; MAX_SACKS],
-    /// Time stamp that the next ACK echoes: of the oldest segment not acknowledged yet.
+    /// Time stamp that the next ACK echoes: the one of the oldest segment not acknowledged yet.
     pub(super) echo: Time,
-    /// How long that segment was on its way, if ACKs say so.
+    /// One-way delay of that segment, if ACKs report it.
     transit: Span,
-    /// When the delayed ACK is due; never if none is.
+    /// When the delayed ACK is due; never without one.
     due: Time,
-    /// ECN: a mark is echoed until the sender says that it has reduced its window.
+    /// ECN: a mark is echoed until the sender reports that it has reduced its window.
     echoed: Flags,
-    /// What arrived again with the newest segment.
+    /// The part of the newest segment that had arrived before.
     duplicate: Option<Range>,
-    /// Payload taken in, each byte once, beyond what `next` says; wraps.
+    /// Payload bytes received, each counted once, minus the value of `next`; wraps.
     taken: u64,
 }
 
-/// The receiving endpoint of one connection. The application reads what is in order at once.
+/// The receiving endpoint of one connection. The application reads data at once when it is in
+/// order.
 #[derive(Debug)]
 pub struct Receiver {
     /// Shared by the connections of a class.
     settings: Arc<ReceiverSettings>,
     pub(super) paths: Box<[Path]>,
-    /// The connection's data; of one path, its order is that of the path.
+    /// The connection's data; with a single path, its order is that of the path.
     pub(crate) data: Reassembly,
     adaptive: Option<Box<Adaptive>>,
 }
 
-/// What few receivers have.
+/// Parts that few receivers have.
 #[derive(Debug)]
 struct Adaptive {
     /// The buffer, with `autotune`.
     autotune: Option<Autotune>,
-    /// Of each path, with `delayed_ack = "linux"`; empty otherwise.
+    /// One for each path, with `delayed_ack = "linux"`; empty otherwise.
     linux: Box<[LinuxAck]>,
 }
 
 impl Adaptive {
-    /// `None` where the options ask for neither.
+    /// `None` if the options need neither.
     fn new(options: &Options, paths: usize) -> Option<Box<Self>> {
         let Options { autotune, receive_buffer, delayed_ack, .. } = *options;
         let linux = if delayed_ack == DelayedAck::AsLinux { paths } else { 0 };
@@ -92,14 +93,14 @@ impl Receiver {
         }
     }
 
-    /// Whether every segment is answered at once, and with nothing that few receivers have.
-    #[inline(always)] // on the way of every segment
+    /// Whether every segment is acknowledged at once, and none of the rare parts is in use.
+    #[inline(always)] // runs for every segment
     pub(super) fn acks_at_once(&self) -> bool {
         let ReceiverSettings { options, transit } = &*self.settings;
         options.delayed_ack == DelayedAck::After(Span::ZERO) && !transit && self.adaptive.is_none()
     }
 
-    /// A packet of a handshake is answered in kind.
+    /// Answers a packet of a handshake.
     #[cold]
     fn answer(&mut self, now: Time, path: usize, data: &Data) -> Ack {
         if let Some(linux) = linux(&mut self.adaptive, path) {
@@ -112,14 +113,14 @@ impl Receiver {
         Ack { flags: data.flags, ..self.ack(path) }
     }
 
-    /// On a coded path: an ACK that echoes `stamp`, whose segment was on its way for `transit`.
+    /// On a coded path: an ACK that echoes `stamp`; `transit` is the one-way delay of its segment.
     pub(crate) fn answer_coded(&mut self, path: usize, stamp: Time, transit: Span) -> Ack {
         let side = &mut self.paths[path];
         (side.echo, side.transit) = (stamp, transit);
         self.ack(path)
     }
 
-    /// What Linux does with the ACK of `data`, which has been taken in.
+    /// Linux' decision about the ACK of `data`, which has been received.
     fn ask_linux(&mut self, now: Time, path: usize, data: &Data, in_order: bool) -> Decision {
         let (options, next) = (&self.settings.options, self.paths[path].next);
         let Some(linux) = linux(&mut self.adaptive, path) else {
@@ -134,9 +135,9 @@ impl Receiver {
         Decision::Now
     }
 
-    /// The ACK of `data` where ACKs are delayed, unless it waits. RFC 5681 §4.2: it leaves at once
-    /// out of order or when a hole is filled.
-    #[inline(never)] // it would crowd the way of ACKs that are not delayed
+    /// The ACK of `data` with delayed ACKs, or `None` if it waits. RFC 5681 §4.2: it is sent at
+    /// once when data is out of order or a hole is filled.
+    #[inline(never)] // keeps the code of undelayed ACKs short
     fn ack_or_wait(
         &mut self,
         now: Time,
@@ -174,8 +175,8 @@ impl Receiver {
         self.plain_ack(path)
     }
 
-    /// An ACK of a path whose ACKs are not delayed as Linux delays them.
-    #[inline(always)] // on the way of every segment
+    /// An ACK of a path without Linux' delayed ACKs.
+    #[inline(always)] // runs for every segment
     fn plain_ack(&mut self, path: usize) -> Ack {
         let side = &mut self.paths[path];
         side.due = Time::NEVER;
@@ -195,7 +196,7 @@ impl ReceivingEndpoint for Receiver {
     type Data = Data;
     type Answer = Ack;
 
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     fn on_data(&mut self, now: Time, path: usize, data: &Data) -> Option<Ack> {
         if data.flags != Flags::NONE {
             if data.len == 0 {
@@ -229,7 +230,8 @@ impl ReceivingEndpoint for Receiver {
             self.data.buffer = tune.buffer();
         }
         let side = &mut self.paths[path];
-        // RFC 7323 §4.3: echo the segment that moved the left edge, or the first of those delayed.
+        // RFC 7323 §4.3: echo the segment that moved the left edge, or the first of the delayed
+        // ones.
         if side.due == Time::NEVER && (in_order || side.echo == Time::ZERO) {
             side.echo = data.stamp;
             if self.settings.transit {
@@ -258,7 +260,7 @@ impl ReceivingEndpoint for Receiver {
         }
     }
 
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     fn next_deadline(&self) -> Time {
         self.paths.iter().map(|side| side.due).min().unwrap_or(Time::NEVER)
     }
@@ -295,13 +297,13 @@ impl Path {
         }
     }
 
-    /// Whether nothing is missing, and no mark is to be echoed.
-    #[inline(always)] // on the way of every segment
+    /// Whether nothing is missing, and no mark must be echoed.
+    #[inline(always)] // runs for every segment
     pub(super) fn is_in_order(&self) -> bool {
         self.out_of_order.is_empty() && self.echoed == Flags::NONE
     }
 
-    /// RFC 3168 §6.1.3: marks are echoed until the sender says that it has reduced its window.
+    /// RFC 3168 §6.1.3: marks are echoed until the sender reports that it has reduced its window.
     fn on_ecn(&mut self, ecn: Flags) {
         if ecn.has(Flags::REDUCED) {
             self.echoed = Flags::NONE;
@@ -311,8 +313,8 @@ impl Path {
         }
     }
 
-    /// A segment arrived that had come before. The ACK of that one may be lost, and its age is not
-    /// a round trip: this one is echoed (RFC 7323 §4.3).
+    /// A segment arrived again. The ACK of the first arrival may be lost, and the age of that one
+    /// is not a round trip: the new arrival is echoed (RFC 7323 §4.3).
     #[cold]
     fn echo_again(&mut self, stamp: Time) {
         if self.due == Time::NEVER {

@@ -1,8 +1,8 @@
-//! What a path's sender knows of its outstanding bytes, and the pipe that follows from it.
+//! The scoreboard of a path's sender: the state of its outstanding bytes, and the pipe.
 //!
 //! Source: RFC 6675 §2 to §4 (HighRxt, IsLost, NextSeg, SetPipe), RFC 6582 without SACK. The state
-//! is kept as edges instead of a mark for each segment, which is possible because losses are
-//! retransmitted lowest first:
+//! is kept as edges instead of a mark for each segment. This works because losses are retransmitted
+//! lowest first:
 //!
 //! ```text
 //!   una              rexmit_edge           lost_edge                         nxt
@@ -10,8 +10,8 @@
 //!    └──── everywhere except in the SACKed ranges, which have arrived ─────────┘
 //! ```
 //!
-//! Loss detection by time (RACK) also finds retransmissions that were lost: those are kept apart,
-//! in `again`, until they are sent once more.
+//! Loss detection by time (RACK) also finds retransmissions that were lost: they are kept apart, in
+//! `again`, until they are sent once more.
 //!
 //! Not implemented: NextSeg rules 3 and 4 (retransmissions without evidence of loss).
 
@@ -31,15 +31,15 @@ pub(crate) struct Scoreboard {
     lost_edge: u64,
     rexmit_edge: u64,
     sacked: RangeSet,
-    /// Without SACK: bytes that duplicate ACKs say have left the network.
+    /// Without SACK: bytes that have left the network, as reported by duplicate ACKs.
     dup_bytes: u64,
-    /// Retransmissions that were lost: below `rexmit_edge`, and so below `lost_edge`.
+    /// Lost retransmissions: below `rexmit_edge`, and so below `lost_edge`.
     again: RangeSet,
-    /// Bytes found lost so far, where somebody asks.
+    /// Bytes found lost so far; `None` if they are not counted.
     lost_total: Option<u64>,
 }
 
-/// What an acknowledgement changed.
+/// The changes by an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Progress {
     /// Bytes newly acknowledged cumulatively.
@@ -60,7 +60,7 @@ impl Scoreboard {
         Scoreboard { lost_total: counts.then_some(0), ..Scoreboard::default() }
     }
 
-    /// Counts bytes that were found lost; they are worked out only where somebody asks.
+    /// Counts bytes found lost; `lost` is computed only if losses are counted.
     fn count(&mut self, lost: impl FnOnce(&Scoreboard) -> u64) {
         if let Some(total) = self.lost_total {
             self.lost_total = Some(total + lost(self));
@@ -82,8 +82,8 @@ impl Scoreboard {
         outstanding.saturating_sub(arrived + to_retransmit + self.again.bytes())
     }
 
-    /// Whether no outstanding byte is reported or lost, and the pipe is all of them.
-    #[inline(always)] // on the way of every ACK
+    /// Whether no outstanding byte is SACKed or lost, so that the pipe is all of them.
+    #[inline(always)] // runs for every ACK
     pub(crate) fn is_clean(&self) -> bool {
         self.sacked.is_empty() && self.lost_edge <= self.una && self.dup_bytes == 0
     }
@@ -97,7 +97,7 @@ impl Scoreboard {
         self.gaps_between(self.una, edge)
     }
 
-    /// Bytes found lost so far, each time they were.
+    /// Bytes found lost so far; a byte lost twice counts twice.
     pub(crate) fn lost_total(&self) -> u64 {
         self.lost_total.unwrap_or(0)
     }
@@ -119,11 +119,11 @@ impl Scoreboard {
         (to - from) - (self.sacked.bytes_below(to) - self.sacked.bytes_below(from))
     }
 
-    /// Takes in a cumulative and selective acknowledgement; anything impossible is ignored.
-    #[inline(always)] // one caller, on the way of every ACK
+    /// Applies a cumulative and selective acknowledgement; impossible values are ignored.
+    #[inline(always)] // one caller, which runs for every ACK
     pub(crate) fn on_ack(&mut self, ack: u64, sacks: &[Range]) -> Progress {
         if ack > self.nxt {
-            return Progress::default(); // RFC 9293 §3.10.7.4: acknowledges what was never sent
+            return Progress::default(); // RFC 9293 §3.10.7.4: acknowledges data never sent
         }
         let mut progress = Progress::default();
         if ack > self.una {
@@ -149,8 +149,8 @@ impl Scoreboard {
         progress
     }
 
-    /// Declares a segment lost by itself (RACK): with it all that was sent before it for the first
-    /// time, or, if it was sent again already, that retransmission.
+    /// Declares a single segment lost (RACK), with all data first sent before it; if it was sent
+    /// again already, declares that retransmission lost.
     pub(crate) fn lose(&mut self, range: Range) {
         let from = range.start.max(self.una);
         if from < self.rexmit_edge {
@@ -167,28 +167,27 @@ impl Scoreboard {
         }
     }
 
-    /// What was sent for the first time below `edge` and has not arrived is lost.
+    /// Data first sent below `edge` that has not arrived is lost.
     fn lose_below(&mut self, edge: u64) {
         let from = self.lost_edge.max(self.rexmit_edge).max(self.una);
         self.count(|board| board.gaps_between(from, edge));
         self.lost_edge = self.lost_edge.max(edge);
     }
 
-    /// Declares everything outstanding below `edge` lost and nothing retransmitted (timeout under
-    /// RACK).
+    /// Declares all outstanding data below `edge` lost and not retransmitted (timeout under RACK).
     pub(crate) fn lose_all_below(&mut self, edge: u64) {
         self.lose_all();
         self.lost_edge = edge.clamp(self.una, self.nxt);
     }
 
-    /// Nothing is lost after all.
+    /// Declares that no data is lost.
     pub(crate) fn unlose(&mut self) {
         self.lost_edge = self.rexmit_edge.max(self.una);
         self.again.clear();
     }
 
     /// RFC 2018 §8: if the oldest outstanding byte is SACKed and still not acknowledged, the
-    /// receiver has thrown away what it had reported, and what it reported counts no more.
+    /// receiver has discarded SACKed data, and its reports no longer count.
     pub(crate) fn on_reneging(&mut self) {
         if self.sacked.containing(self.una).is_some() {
             self.sacked.clear();
@@ -221,7 +220,7 @@ impl Scoreboard {
         self.rexmit_edge = self.una;
     }
 
-    /// Declares everything outstanding lost and nothing retransmitted (timeout).
+    /// Declares all outstanding data lost and not retransmitted (timeout).
     pub(crate) fn lose_all(&mut self) {
         self.count(Scoreboard::pipe);
         self.lost_edge = self.nxt;
@@ -230,7 +229,7 @@ impl Scoreboard {
         self.again.clear();
     }
 
-    /// Forgets what duplicate ACKs said (recovery is over).
+    /// Forgets the counts of duplicate ACKs (recovery is over).
     pub(crate) fn forget_duplicates(&mut self) {
         self.dup_bytes = 0;
     }
@@ -250,7 +249,7 @@ impl Scoreboard {
         self.sacked.first_gap(from, self.lost_edge)
     }
 
-    /// The first part of [`Scoreboard::next_lost`] was sent again.
+    /// The first part of [`Scoreboard::next_lost`] was retransmitted.
     pub(crate) fn on_retransmitted(&mut self, range: Range) {
         if range.end <= self.rexmit_edge {
             self.again.remove(range);
@@ -259,7 +258,7 @@ impl Scoreboard {
         }
     }
 
-    /// Outstanding bytes that have not been SACKed, as ranges.
+    /// Outstanding bytes that are not SACKed, as ranges.
     pub(crate) fn missing(&self) -> impl Iterator<Item = Range> + '_ {
         let mut from = self.una;
         std::iter::from_fn(move || {
@@ -269,7 +268,7 @@ impl Scoreboard {
         })
     }
 
-    /// Forgets everything outstanding (the path left the connection).
+    /// Forgets all outstanding data (the path left the connection).
     pub(crate) fn abandon(&mut self) {
         self.una = self.nxt;
         self.sacked.clear();
@@ -349,7 +348,7 @@ mod tests {
     #[test]
     fn a_receiver_that_renounces_what_it_reported_is_sent_everything_again() {
         let mut board = board();
-        sack(&mut board, 0, 9); // says that it has all, and yet acknowledges nothing in order
+        sack(&mut board, 0, 9); // SACKs all data, and acknowledges none in order
         board.lose_all();
         assert_eq!(board.next_lost(), None);
         board.on_reneging();

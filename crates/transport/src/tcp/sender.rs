@@ -13,10 +13,10 @@ use std::sync::Arc;
 use units::Time;
 use wire::{Ack, Data, Flags, Range};
 
-/// No path: of data that none has outstanding.
+/// The owner of data that is outstanding on no path.
 const NOBODY: usize = usize::MAX;
 
-/// Data that waits to be sent again, and the path that has it outstanding.
+/// Data to be sent again on another path, and the path on which it is outstanding.
 #[derive(Debug, Default)]
 struct Reinjection {
     waiting: VecDeque<(Range, usize)>,
@@ -28,26 +28,26 @@ pub struct Sender<E> {
     pub(crate) settings: Arc<SenderSettings>,
     pub(crate) control: E,
     pub(crate) paths: Box<[Path]>,
-    /// What is still to be sent for the first time.
+    /// Data not sent yet.
     pub(crate) unsent: Unsent,
     /// Oldest byte that the peer's connection has not acknowledged.
     data_una: u64,
     /// Data sent on one path that other paths may send again, and that path; absent while there is
     /// none.
     reinject: Option<Box<Reinjection>>,
-    /// What only several paths need; absent if there is one.
+    /// State that only several paths need; absent with one path.
     several: Option<Box<Several>>,
     /// The path that sent last.
     last_path: u32,
-    /// Nothing more can be sent until something happens.
+    /// Nothing more can be sent before the next event.
     blocked: bool,
-    /// A path has window space and the application has written nothing to fill it with.
+    /// A path has window space, and the application has no data for it.
     starved: bool,
-    /// What control wants beyond ACKs and losses.
+    /// The needs of control beyond ACKs and losses.
     needs: Needs,
-    /// What few connections have; absent if this has none of it.
+    /// State that few connections need; absent if all of it is unused.
     extensions: Option<Box<Extensions>>,
-    /// When the last byte of a transfer was acknowledged; never if it was not.
+    /// When the last byte of a transfer was acknowledged; never before that.
     completed: Time,
 }
 
@@ -78,14 +78,14 @@ impl<E: CongestionController> Sender<E> {
         self.paths[path].standing.backup = true;
     }
 
-    /// Brings window and pace of `me` over from control.
+    /// Updates window and pace of `me` from control.
     pub(crate) fn refresh(&mut self, me: usize) {
         self.bring_over(me);
         self.look_again();
     }
 
-    /// The same, but nobody is to look again; returns whether the window has changed.
-    #[inline(always)] // after every ACK, for each path of some controls
+    /// The same without unblocking the poll; returns whether the window has changed.
+    #[inline(always)] // after every ACK, for each path of some controllers
     pub(super) fn bring_over(&mut self, me: usize) -> bool {
         let path = &mut self.paths[me];
         let changed = path.refresh(self.control.window(me).cwnd, self.settings.segment());
@@ -95,7 +95,7 @@ impl<E: CongestionController> Sender<E> {
         changed
     }
 
-    #[inline(always)] // on the way of every ACK
+    #[inline(always)] // runs for every ACK
     fn on_ack(&mut self, now: Time, path: usize, ack: &Ack) {
         let side = &mut self.paths[path];
         if side.standing.member {
@@ -104,9 +104,9 @@ impl<E: CongestionController> Sender<E> {
         self.on_progress(now, ack.data_ack, ack.window_edge);
     }
 
-    /// An ACK has been taken in: the peer's connection expects `data_ack` next and has room up to
+    /// An ACK was processed: the peer's connection expects `data_ack` next and has room up to
     /// `edge`.
-    #[inline(always)] // on the way of every ACK
+    #[inline(always)] // runs for every ACK
     pub(super) fn on_progress(&mut self, now: Time, data_ack: u64, edge: u64) {
         self.data_una = match &*self.paths {
             [only] if only.standing.member => only.board.una,
@@ -117,12 +117,12 @@ impl<E: CongestionController> Sender<E> {
     }
 
     /// Whether there are no extensions, and control needs neither siblings nor delays.
-    #[inline(always)] // on the way of every ACK
+    #[inline(always)] // runs for every ACK
     pub(super) fn is_usual(&self) -> bool {
         self.extensions.is_none() && !self.needs.siblings && !self.needs.delays
     }
 
-    /// Something has happened: it is worth polling again.
+    /// An event occurred: polling may give a segment again.
     pub(crate) fn unblock(&mut self) {
         self.blocked = false;
         self.look_again();
@@ -135,11 +135,11 @@ impl<E: CongestionController> Sender<E> {
         }
     }
 
-    /// An ACK has changed path `me` alone: it is worth polling again.
-    #[inline(always)] // on the way of every ACK
+    /// An ACK has changed path `me` alone: polling may give a segment again.
+    #[inline(always)] // runs for every ACK
     pub(super) fn unblock_path(&mut self, me: usize) {
         if let Some(Several { readiness, .. }) = self.several.as_deref_mut() {
-            // If nothing is outstanding on it any more, its timer may have been the first one.
+            // If the path has no outstanding data any more, its timer may have been the first one.
             let alone = self.paths[me].timer.deadline < Time::NEVER;
             readiness.changed(me, alone && self.blocked);
         }
@@ -152,7 +152,7 @@ impl<E: CongestionController> Sender<E> {
         self.unsent.edge = self.unsent.edge.max(edge);
     }
 
-    #[inline(always)] // on the way of every ACK
+    #[inline(always)] // runs for every ACK
     pub(crate) fn look_whether_completed(&mut self, now: Time) {
         if self.settings.source.ends_by(self.data_una) && self.completed == Time::NEVER {
             self.completed = now;
@@ -169,9 +169,9 @@ impl<E: CongestionController> Sender<E> {
         full
     }
 
-    /// The next segment of a connection with one path: nothing is to be chosen, and there is no
-    /// other path whose data it could send.
-    #[inline(always)] // on the way of every segment
+    /// The next segment of a connection with one path: there is nothing to choose, and no other
+    /// path whose data it could send.
+    #[inline(always)] // runs for every segment
     fn poll_only(&mut self, now: Time) -> Option<Transmit<Data>> {
         if self.paths[0].board.next_lost().is_some()
             && let Some(again) = self.poll_retransmission(now)
@@ -184,18 +184,18 @@ impl<E: CongestionController> Sender<E> {
         self.blocked = true;
         let range = self.paths[0].standing.ready.then(|| self.next_data(now))??;
         let transmit = self.send(now, 0, range);
-        let full = room <= range.len(); // for no byte more
+        let full = room <= range.len(); // not even for one more byte
         self.paths[0].standing.cwnd_limited |= full;
         self.blocked = full;
         Some(transmit)
     }
 
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     fn poll_retransmission(&mut self, now: Time) -> Option<Transmit<Data>> {
         (0..self.paths.len()).find_map(|me| self.retransmission_on(now, me))
     }
 
-    /// What was lost on `me` and may be sent again.
+    /// The next retransmission on `me`.
     fn retransmission_on(&mut self, now: Time, me: usize) -> Option<Transmit<Data>> {
         let path = &mut self.paths[me];
         let range = path.next_retransmission(self.settings.segment())?;
@@ -207,9 +207,9 @@ impl<E: CongestionController> Sender<E> {
         Some(self.resend(now, me, range, dsn))
     }
 
-    /// The next segment of a connection with several paths: a retransmission, or else data that
-    /// another path may have lost, or else new data.
-    #[inline(always)] // on the way of every segment
+    /// The next segment of a connection with several paths: a retransmission; otherwise data that
+    /// another path may have lost; otherwise new data.
+    #[inline(always)] // runs for every segment
     fn poll_several(&mut self, now: Time) -> Option<Transmit<Data>> {
         self.look_at_changed();
         let mut lossy = self.next_lossy(0);
@@ -243,7 +243,7 @@ impl<E: CongestionController> Sender<E> {
     }
 
     /// Sends the data in `range` on `me`, for the first time on this path.
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     fn send(&mut self, now: Time, me: usize, range: Range) -> Transmit<Data> {
         let flags = match self.extensions {
             None => Flags::NONE,
@@ -264,7 +264,7 @@ impl<E: CongestionController> Sender<E> {
     }
 
     /// The next data, and the path to carry it.
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     fn new_data(&mut self, now: Time) -> Option<(usize, Range)> {
         self.starved = false;
         match self.choose(now)? {
@@ -278,7 +278,7 @@ impl<E: CongestionController> Sender<E> {
     }
 
     /// The next data that the application wrote and the receive window admits.
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     fn next_data(&mut self, now: Time) -> Option<Range> {
         let next = self.unsent.next(now, &self.settings.source, self.settings.segment());
         self.starved = next == Err(Wait::Application);
@@ -292,8 +292,8 @@ impl<E: CongestionController> Sender<E> {
         self.paths[me].has_space(u64::from(self.settings.segment()), &self.settings)
     }
 
-    /// What the scheduler sends next; with one path there is nothing to choose.
-    #[inline(always)] // on the way of every segment
+    /// The scheduler's choice of the next data; with one path there is nothing to choose.
+    #[inline(always)] // runs for every segment
     fn choose(&mut self, now: Time) -> Option<Choice> {
         let Some((scheduler, mut view)) = self.seen(now) else {
             return self.paths[0].standing.ready.then_some(Choice::New(0));
@@ -305,7 +305,8 @@ impl<E: CongestionController> Sender<E> {
         choice
     }
 
-    /// The first timer of a path, or when pacing lets one go on or paths are selected again.
+    /// The first of: a path's timer, the time at which pacing releases a path, the next path
+    /// selection.
     #[inline(never)]
     fn extended_deadline(&self) -> Time {
         let timers = self.paths.iter().map(|path| path.timer.deadline);
@@ -313,8 +314,8 @@ impl<E: CongestionController> Sender<E> {
         timers.chain(held).min().unwrap_or(Time::NEVER).min(self.selects_at())
     }
 
-    /// The timers that have fired. What is outstanding on a path after a timeout other paths may
-    /// send, and so they may what `stuck` says.
+    /// Runs the fired timers. After a timeout other paths may send the path's outstanding data, and
+    /// the ranges of `stuck`.
     pub(crate) fn run_timers<R: IntoIterator<Item = Range>>(
         &mut self,
         now: Time,
@@ -345,7 +346,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
     type Sent = Data;
     type Answer = Ack;
 
-    #[inline(never)] // one copy, with all that it calls, for all callers
+    #[inline(never)] // one copy, with everything that it calls, for all callers
     fn on_answer(&mut self, now: Time, path: usize, ack: &Ack) {
         if self.extensions.is_some() {
             self.unblock();
@@ -369,7 +370,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
         self.paths[path].left_host(bytes, &self.settings);
     }
 
-    /// What the path had outstanding when it left, others have sent meanwhile.
+    /// Data outstanding on the path when it left has been sent by other paths.
     fn join(&mut self, path: usize) -> u64 {
         self.unblock();
         self.paths[path].join();
@@ -384,7 +385,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
         self.remove(path, None);
     }
 
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     fn poll_transmit(&mut self, now: Time) -> Option<Transmit<Data>> {
         if self.blocked {
             return None;
@@ -406,7 +407,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
         late
     }
 
-    #[inline(always)] // on the way of every ACK
+    #[inline(always)] // runs for every ACK
     fn next_deadline(&self) -> Time {
         let timers = match (&self.several, &self.extensions) {
             (None, None) => self.paths[0].timer.deadline,

@@ -1,8 +1,8 @@
-//! What most segments are: new data in order, and the ACK of it on a path where nothing is lost.
+//! The fast path for usual segments: new data in order, and its ACK on a path without losses.
 //!
-//! Both ends first ask here. What is not usual takes the whole way, [`Sender::on_answer`] and
-//! [`Receiver::on_data`], which does the same with a usual segment: a test in `sender/tests.rs`
-//! holds one against the other.
+//! Both ends try this first. Other segments take the full processing of [`Sender::on_answer`] and
+//! [`Receiver::on_data`]. It has the same result for a usual segment: a test in `sender/tests.rs`
+//! compares the two.
 //!
 //! [`Sender::on_answer`]: crate::SendingEndpoint::on_answer
 //! [`Receiver::on_data`]: crate::ReceivingEndpoint::on_data
@@ -34,8 +34,8 @@ impl From<UsualAck> for Ack {
 }
 
 impl Path {
-    /// Whether `ack` acknowledges new data while nothing is lost, reported or repaired.
-    #[inline(always)] // on the way of every ACK
+    /// Whether `ack` acknowledges new data while no data is lost, SACKed or under repair.
+    #[inline(always)] // runs for every ACK
     fn expects(&self, ack: u64) -> bool {
         self.board.is_clean()
             && self.recovery.phase == Phase::Open
@@ -46,8 +46,8 @@ impl Path {
 }
 
 impl<E: CongestionController> Sender<E> {
-    /// Takes in `ack`, if it is usual for `path`; returns whether it was.
-    #[inline(always)] // on the way of every ACK
+    /// Processes `ack` if it is usual for `path`; returns whether it was.
+    #[inline(always)] // runs for every ACK
     pub fn on_usual_ack(&mut self, now: Time, path: usize, ack: &UsualAck) -> bool {
         let usual = self.is_usual();
         let side = &mut self.paths[path];
@@ -65,8 +65,8 @@ impl<E: CongestionController> Sender<E> {
 }
 
 impl Receiver {
-    /// Takes in `data` and returns its ACK, if it is usual for `path`.
-    #[inline(always)] // on the way of every segment
+    /// Processes `data` if it is usual for `path`, and returns its ACK.
+    #[inline(always)] // runs for every segment
     pub fn on_usual_data(&mut self, path: usize, data: &Data) -> Option<UsualAck> {
         let at_once = self.acks_at_once();
         let side = &mut self.paths[path];

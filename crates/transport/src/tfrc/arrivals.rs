@@ -1,4 +1,4 @@
-//! The receiving side of one path of TFRC: what its reports say, and when they are due (RFC 5348
+//! The receiving side of one TFRC path: the content of its reports, and when they are due (RFC 5348
 //! §6).
 
 use super::history::History;
@@ -6,15 +6,15 @@ use std::collections::VecDeque;
 use units::{Span, Time};
 use wire::{TfrcData, TfrcReport};
 
-/// What arrived on one path.
+/// The arrivals on one path.
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals {
     history: History,
-    /// When packets of the last round trip arrived.
+    /// Arrival times of packets in the last round trip.
     recent: VecDeque<Time>,
-    /// The sender's round-trip time, as the newest packet says; zero before it has one.
+    /// The sender's round-trip time from the newest packet; zero before it has a sample.
     rtt: Span,
-    /// The newest packet: its stamp, and when it arrived.
+    /// The newest packet: its stamp, and its arrival time.
     newest: (Time, Time),
     /// When the last report was sent.
     reported: Option<Time>,
@@ -41,7 +41,7 @@ impl Arrivals {
         self.recent.drain(..old);
     }
 
-    /// `X_recv`: what arrived in the last round trip; nothing is known before there is one.
+    /// `X_recv`: receive rate in the last round trip; zero before the first round-trip sample.
     fn rate(&self) -> f64 {
         match self.rtt {
             Span::ZERO => 0.0,
@@ -49,7 +49,7 @@ impl Arrivals {
         }
     }
 
-    /// The report of now, but for what the connection says.
+    /// The report at `now`, without the fields of the connection.
     pub(crate) fn report(&mut self, now: Time) -> TfrcReport {
         self.reported = Some(now);
         self.forget(now);

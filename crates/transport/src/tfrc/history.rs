@@ -1,26 +1,25 @@
-//! Packets of a path that have arrived, and the loss intervals between lost ones.
+//! The receive history of a path: packets that have arrived, and loss intervals.
 //!
 //! Source: RFC 5348 §5.1 to §5.3 (symbols `T_loss`, `S_loss`, NDUPACK). Packets are numbered from 0
-//! in 64 bits and nothing is kept by number modulo a size, so that no run is long enough for an old
-//! arrival to stand for a new one, which is how the history in the simulator of Tse 2006 (§3.2.3)
-//! forgot losses.
+//! in 64 bits, and entries are not indexed by number modulo a size. So an old arrival is never
+//! taken for a new one. The history in the simulator of Tse 2006 (§3.2.3) forgot losses that way.
 
 use crate::ranges::RangeSet;
 use std::collections::VecDeque;
 use units::{Span, Time};
 use wire::Range;
 
-/// A packet is lost when so many later ones have arrived (NDUPACK).
+/// A packet is lost when this many later ones have arrived (NDUPACK).
 const LATER: u32 = 3;
-/// Closed loss intervals that are reported.
+/// Closed loss intervals in a report.
 const INTERVALS: usize = 8;
-/// A gap begins no more events than this: only the last ones are reported, and it may be long.
+/// Most events that one gap begins: only the last events are reported, and a gap may be long.
 const EVENTS_OF_A_GAP: u64 = 64;
 
 /// A packet: its number and when it arrived.
 type Arrival = (u64, Time);
 
-/// Packets that have not arrived, between two that have.
+/// Missing packets between two arrivals.
 #[derive(Clone, Copy, Debug)]
 struct Gap {
     missing: Range,
@@ -35,24 +34,24 @@ struct Gap {
 struct Event {
     /// Its first packet (`S_loss`).
     first: u64,
-    /// When that would have arrived (`T_loss`).
+    /// Interpolated arrival time of that packet (`T_loss`).
     at: Time,
-    /// Packets lost in it; one that arrives after all is taken back.
+    /// Packets lost in it; a packet that arrives late is removed.
     lost: u64,
 }
 
 /// The arrivals of one path.
 #[derive(Debug, Default)]
 pub(crate) struct History {
-    /// The first packet that arrived; what came before is not known.
+    /// The first packet that arrived; earlier ones are not known.
     first: u64,
     /// The highest packet that arrived.
     highest: Option<Arrival>,
-    /// Too young to be lost, the oldest first.
+    /// Gaps too young to be lost, oldest first.
     gaps: VecDeque<Gap>,
-    /// What was lost in the events that are kept.
+    /// Packets lost in the stored events.
     lost: RangeSet,
-    /// The last events, the oldest first: one more than closed intervals are reported.
+    /// The last events, oldest first: one more than the reported closed intervals.
     events: VecDeque<Event>,
     /// Events so far.
     count: u64,
@@ -78,7 +77,7 @@ impl History {
         };
         if number <= highest {
             if !self.on_late(number) {
-                return false; // it has arrived before
+                return false; // a duplicate
             }
         } else {
             let missing = Range { start: highest + 1, end: number };
@@ -97,7 +96,7 @@ impl History {
         self.count > before
     }
 
-    /// Takes packet `number`, which arrived out of order, out of the missing or the lost packets.
+    /// Removes packet `number`, which arrived out of order, from the missing or the lost packets.
     /// Returns whether it was among them; otherwise it is a duplicate.
     fn on_late(&mut self, number: u64) -> bool {
         if self.lost.containing(number).is_some() {
@@ -118,7 +117,7 @@ impl History {
         true
     }
 
-    /// Takes a packet that has arrived out of its loss event, and removes an event without losses.
+    /// Removes a packet that has arrived from its loss event, and removes an event without losses.
     fn take_back(&mut self, number: u64) {
         let after = self.events.partition_point(|event| event.first <= number);
         let Some(index) = after.checked_sub(1) else {
@@ -138,7 +137,7 @@ impl History {
         let Range { start, end } = gap.missing;
         let at = |number: u64| Time(since.0 + each * (number - from)); // T_loss
         let per_event = match (rtt.0, each) {
-            (0, _) | (_, 0) => u64::MAX, // one event, whatever it holds
+            (0, _) | (_, 0) => u64::MAX, // one event, whatever its length
             _ => rtt.0.div_ceil(each).max((end - start).div_ceil(EVENTS_OF_A_GAP)),
         };
         self.lost.insert(gap.missing);
@@ -161,7 +160,7 @@ impl History {
         self.forget();
     }
 
-    /// Drops what no report needs any more.
+    /// Drops entries that no report needs any more.
     fn forget(&mut self) {
         while self.events.len() > INTERVALS + 1 {
             self.events.pop_front();
@@ -170,8 +169,8 @@ impl History {
         self.lost.remove_below(oldest);
     }
 
-    /// The loss intervals in packets, the open one first; with few events the last one is what
-    /// arrived before the first of them.
+    /// The loss intervals in packets, the open one first. With few events, the last interval is the
+    /// packets received before the first of them.
     pub(crate) fn intervals(&self) -> Vec<u64> {
         let mut edges = vec![self.next()];
         edges.extend(self.events.iter().rev().map(|event| event.first));
@@ -187,7 +186,7 @@ mod tests {
     use super::*;
     use control::tfrc::{LossRate, loss_event_rate};
 
-    /// The packets of a stream at 1 ms each, with a round trip of 20 ms, that are not in `lost`.
+    /// The packets of a stream at 1 ms each, with a round trip of 20 ms, without those in `lost`.
     fn history(numbers: std::ops::Range<u64>, lost: &[u64]) -> History {
         let mut history = History::default();
         for number in numbers.filter(|number| !lost.contains(number)) {

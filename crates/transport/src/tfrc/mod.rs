@@ -1,10 +1,10 @@
-//! TFRC's endpoints (RFC 5348): a sender that is paced at a rate, and a receiver that reports once
-//! in a round trip what arrived and what was lost.
+//! TFRC endpoints (RFC 5348): a sender paced at a rate, and a receiver that reports arrivals and
+//! losses once in a round trip.
 //!
-//! The connection's data goes over its paths in packets that are numbered on each of them, and is
-//! put in order and repaired above them (Tse 2006, §3.2.2): every report, on whichever path, says
-//! what the connection misses, and that goes out again, on another path if one will have its turn
-//! within a round trip.
+//! The connection's data is sent over its paths in packets that are numbered on each path;
+//! reassembly and repair are above the paths (Tse 2006, §3.2.2). Every report, on any path, lists
+//! the data that the connection misses. That data is sent again, on another path if one has its
+//! turn within a round trip.
 
 mod arrivals;
 mod history;

@@ -6,7 +6,7 @@ use crate::reassembly::Reassembly;
 use units::Time;
 use wire::{Range, TfrcData, TfrcReport};
 
-/// Missing ranges that a report has room for.
+/// Most missing ranges in a report.
 const MISSING: usize = 64;
 
 /// The receiving end of one connection.
@@ -20,14 +20,14 @@ pub struct Receiver {
 #[derive(Debug)]
 struct Path {
     arrivals: Arrivals,
-    /// When the next report is due; never if nothing has arrived since the last.
+    /// When the next report is due; never if no packet has arrived since the last one.
     due: Time,
-    /// Payload bytes that arrived.
+    /// Payload bytes received.
     taken: u64,
 }
 
 impl Receiver {
-    /// A receiver over `paths` paths with a buffer of so many bytes.
+    /// A receiver over `paths` paths with a buffer of `buffer` bytes.
     pub fn new(buffer: u64, paths: usize) -> Self {
         let path = || Path { arrivals: Arrivals::default(), due: Time::NEVER, taken: 0 };
         let paths = std::iter::repeat_with(path).take(paths).collect();

@@ -9,14 +9,14 @@ use std::sync::Arc;
 use units::{Span, Time};
 use wire::{Range, TfrcData, TfrcReport};
 
-/// What all senders of a class have in common.
+/// Settings shared by all senders of a class.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Payload bytes of a full packet.
     pub segment: u32,
-    /// Where the data comes from.
+    /// The source of the data.
     pub source: Source,
-    /// The receive buffer that the peer announces at first, in bytes.
+    /// The first receive buffer that the peer announces, in bytes.
     pub receive_buffer: u64,
 }
 
@@ -28,13 +28,13 @@ pub struct Sender<E> {
     unsent: Unsent,
     /// Oldest byte that the peer's connection has not acknowledged.
     data_una: u64,
-    /// What was sent and is not known to have arrived.
+    /// Packets sent and not known to have arrived.
     sent: SentPackets,
-    /// Nothing more can be sent until something happens.
+    /// Nothing more can be sent before the next event.
     blocked: bool,
-    /// The application has written nothing more.
+    /// All data that the application has written was sent.
     starved: bool,
-    /// When the last byte of a transfer was acknowledged; never if it was not.
+    /// When the last byte of a transfer was acknowledged; never before that.
     completed: Time,
 }
 
@@ -53,7 +53,7 @@ impl<E: CongestionController> Sender<E> {
         }
     }
 
-    /// The next packet of the path whose turn has come first: what was lost, or new data.
+    /// The next packet of the path with the earliest turn: lost data, or new data.
     fn poll(&mut self, now: Time) -> Option<Transmit<TfrcData>> {
         let turns: Vec<Time> =
             (0..self.paths()).map(|me| self.sent.turn(me, self.rate(me))).collect();
@@ -75,7 +75,7 @@ impl<E: CongestionController> Sender<E> {
         None
     }
 
-    /// Nothing can be sent now: if there is something to send, the next turn is waited for.
+    /// Nothing can be sent now: if there is data to send, waits for the next turn.
     fn wait(&mut self, now: Time, turns: &[Time]) {
         let more = self.next_data(now).is_some() || self.sent.any_lost();
         self.sent.wake = Time::NEVER;
@@ -101,7 +101,7 @@ impl<E: CongestionController> Sender<E> {
         Transmit { path: me, segment: TfrcData { number, dsn, len, rtt_us, stamp: now } }
     }
 
-    /// What control lets `path` send, in packets per second.
+    /// The rate of control for `path`, in packets per second.
     fn rate(&self, path: usize) -> f64 {
         self.control.pacing(path).map_or(0.0, |rate| rate.0)
     }
@@ -126,7 +126,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
             now,
             rtt: side.rtt,
             sample: side.sample,
-            received: SegmentRate(report.received.max(0.0)), // which NaN is not
+            received: SegmentRate(report.received.max(0.0)), // false for NaN
             events: report.events,
             intervals: &report.intervals,
             limited,
@@ -142,7 +142,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
         }
     }
 
-    /// The nofeedback timers that have fired.
+    /// Handles the nofeedback timers that have fired.
     fn on_deadline(&mut self, now: Time) {
         self.blocked = false;
         for path in 0..self.paths() {
@@ -199,7 +199,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
         self.sent.paths.len()
     }
 
-    /// The window of a path is what its rate keeps in the network.
+    /// The window of a path is the data that its rate keeps in the network.
     fn report(&self, path: usize) -> PathReport {
         let side = &self.sent.paths[path];
         let window = self.control.window(path);

@@ -1,10 +1,10 @@
-//! What a sender of TFRC has sent, on which path, and when each path has its next turn.
+//! The packets sent by a TFRC sender on its paths, and the next turn of each path.
 
 use std::collections::VecDeque;
 use units::{Span, Time};
 use wire::Range;
 
-/// A packet is lost when so many later ones of its path have arrived (NDUPACK, RFC 5348 §5.1).
+/// A packet is lost when this many later ones of its path have arrived (NDUPACK, RFC 5348 §5.1).
 const LATER: u64 = 3;
 /// Before the first report: how long to wait for it (RFC 5348 §4.2).
 const FIRST_SILENCE: Span = Span::millis(2_000);
@@ -16,56 +16,56 @@ const MEMORY: u64 = 9;
 pub(crate) struct SendingPath {
     /// Number of the next packet.
     next: u64,
-    /// One more than the highest number that is known to have arrived.
+    /// One more than the highest number known to have arrived.
     heard: u64,
     /// `R`; zero before the first sample.
     pub(crate) rtt: Span,
     /// `R_sample`, the newest one.
     pub(crate) sample: Span,
-    /// When the last packet was sent; its next turn is reckoned from there.
+    /// When the last packet was sent; the next turn counts from this time.
     last: Option<Time>,
     /// When the nofeedback timer fires.
     pub(crate) silence: Time,
-    /// Nothing was sent since that was set.
+    /// Whether no packet was sent since the timer was set.
     pub(crate) idle: bool,
-    /// It has fired and no report has come since.
+    /// Whether the timer has fired and no report has arrived since.
     quiet: bool,
-    /// When the rate, and not the application, held sending back last.
+    /// When the rate, instead of the application, last limited sending.
     limited: Time,
-    /// Stamp of the newest packet that was reported.
+    /// Stamp of the newest reported packet.
     covered: Time,
     /// Packets sent again since the start.
     pub(crate) retransmits: u64,
     /// Nofeedback timers that have fired.
     pub(crate) timeouts: u64,
-    /// Loss events that the receiver has reported.
+    /// Loss events reported by the receiver.
     pub(crate) loss_events: u64,
     /// Whether it belongs to the connection now.
     pub(crate) member: bool,
 }
 
-/// Data that is not known to have arrived.
+/// Data not known to have arrived.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     data: Range,
     path: u32,
     number: u64,
     at: Time,
-    /// Sent more than once.
+    /// Whether it was sent more than once.
     again: bool,
     /// Found lost: it waits to be sent again.
     lost: bool,
 }
 
-/// Packets of all paths, and what each path waits for.
+/// Packets of all paths, and the timers of each path.
 #[derive(Debug)]
 pub(crate) struct SentPackets {
     pub(crate) paths: Box<[SendingPath]>,
     /// In the order of the data.
     sent: VecDeque<Sent>,
-    /// First bytes of what was found lost, in the order of that.
+    /// First bytes of lost ranges, in the order in which they were found lost.
     lost: VecDeque<u64>,
-    /// When a path has its next turn, if there is anything to send.
+    /// Next turn of a path, if there is data to send.
     pub(crate) wake: Time,
 }
 
@@ -91,12 +91,12 @@ impl SentPackets {
         SentPackets { paths: vec![path; paths].into(), sent, lost, wake: Time::NEVER }
     }
 
-    /// When something is to be done without a report.
+    /// When the next timer fires, or the next turn comes.
     pub(crate) fn next_deadline(&self) -> Time {
         self.paths.iter().map(|path| path.silence).fold(self.wake, Time::min)
     }
 
-    /// Whether anything waits to be sent again.
+    /// Whether lost data waits to be sent again.
     pub(crate) fn any_lost(&self) -> bool {
         !self.lost.is_empty()
     }
@@ -107,8 +107,8 @@ impl SentPackets {
         own.map(|sent| sent.data.len()).sum()
     }
 
-    /// A report of `me` has come: its packet was sent at `echo` and lay with the receiver for
-    /// `delay`. Returns whether the application limited all of what it covers.
+    /// A report of `me` arrived: its packet was sent at `echo`, and the receiver held it for
+    /// `delay`. Returns whether the application limited all of the time that it covers.
     pub(crate) fn on_report(
         &mut self,
         now: Time,
@@ -142,7 +142,7 @@ impl SentPackets {
         (path.silence, path.idle) = (now + wait, true);
     }
 
-    /// Everything below `una` has arrived.
+    /// All data below `una` has arrived.
     pub(crate) fn on_arrived(&mut self, una: u64) {
         while self.sent.front().is_some_and(|sent| sent.data.end <= una) {
             self.sent.pop_front();
@@ -150,14 +150,14 @@ impl SentPackets {
         self.lost.retain(|start| *start >= una);
     }
 
-    /// The transfer is over: nothing is waited for.
+    /// The transfer is over: clears all timers.
     pub(crate) fn finish(&mut self) {
         self.paths.iter_mut().for_each(|path| path.silence = Time::NEVER);
         self.wake = Time::NEVER;
     }
 
-    /// The receiver reports that it misses `missing`. A packet in there is lost if the receiver has
-    /// got a packet of the same path that was sent more than `LATER` packets later. A
+    /// The receiver reports `missing` data. A packet with such data is lost if the receiver has
+    /// received a packet of the same path that was sent more than `LATER` packets later. A
     /// retransmission is lost 1.5 round trips of the slowest path after it was sent (Tse 2006,
     /// §3.2.2).
     pub(crate) fn on_missing(&mut self, now: Time, missing: &[Range]) {
@@ -179,7 +179,7 @@ impl SentPackets {
         }
     }
 
-    /// Everything that `me` has outstanding since `before` is lost.
+    /// Declares the packets of `me` sent before `before` lost.
     fn lose_all(&mut self, me: usize, before: Time) {
         let own = self.sent.iter_mut().filter(|sent| sent.path as usize == me && !sent.lost);
         for sent in own.filter(|sent| sent.at <= before) {
@@ -188,7 +188,7 @@ impl SentPackets {
         }
     }
 
-    /// No report of `me` has come for too long. Returns whether nothing was sent meanwhile.
+    /// The nofeedback timer of `me` fired. Returns whether nothing was sent meanwhile.
     pub(crate) fn on_silence(&mut self, now: Time, me: usize) -> bool {
         let path = &mut self.paths[me];
         path.timeouts += 1;
@@ -198,14 +198,14 @@ impl SentPackets {
         idle
     }
 
-    /// `me` leaves; what it had outstanding is lost.
+    /// `me` leaves; its outstanding data is lost.
     pub(crate) fn leave(&mut self, me: usize) {
         self.lose_all(me, Time::NEVER);
         self.paths[me].member = false;
         self.paths[me].silence = Time::NEVER;
     }
 
-    /// `me` joins, again or late; it goes on with its numbers. Returns the first of them.
+    /// `me` joins, again or late, and continues its numbers. Returns the first of them.
     pub(crate) fn join(&mut self, me: usize) -> u64 {
         let SendingPath { next, retransmits, timeouts, loss_events, .. } = self.paths[me];
         let fresh = SentPackets::new(1).paths[0];
@@ -224,15 +224,15 @@ impl SentPackets {
         }
     }
 
-    /// What a path that has fallen silent asks with whether it works again, while another does: the
-    /// oldest data that has not arrived, which that other path is to deliver.
+    /// The probe of a silent path while another path works: the oldest data that has not arrived.
+    /// The other path is expected to deliver that data.
     pub(crate) fn to_probe(&self, me: usize) -> Option<Range> {
         let works = |path: &SendingPath| path.member && !path.quiet;
         let asks = self.paths[me].quiet && self.paths.iter().any(works);
         self.sent.front().filter(|_| asks).map(|sent| sent.data)
     }
 
-    /// A packet goes out on `me`: its number.
+    /// Counts a packet sent on `me` and returns its number.
     pub(crate) fn count(&mut self, now: Time, me: usize) -> u64 {
         let path = &mut self.paths[me];
         path.next += 1;
@@ -248,8 +248,8 @@ impl SentPackets {
         self.paths[me].limited = now;
     }
 
-    /// The lost data that `me`, whose turn it is, sends again: what it has not sent itself, or its
-    /// own if no other path will have its turn within a round trip. `turns` are those of all paths.
+    /// The lost data that `me` sends again in its turn: data of other paths, or its own if no other
+    /// path has its turn within a round trip. `turns` are the turns of all paths.
     pub(crate) fn take_lost(&mut self, now: Time, me: usize, turns: &[Time]) -> Option<Range> {
         let soon = now + self.paths[me].rtt;
         let helps = |other: usize| {
@@ -268,7 +268,7 @@ impl SentPackets {
         Some(self.sent[sent].data)
     }
 
-    /// `data` goes out on `me`: returns the number of its packet.
+    /// `data` is sent on `me`: returns the number of its packet.
     pub(crate) fn on_sent(&mut self, now: Time, me: usize, data: Range) -> u64 {
         let number = self.count(now, me);
         let entry = Sent { data, path: me as u32, number, at: now, again: false, lost: false };
@@ -286,7 +286,7 @@ impl SentPackets {
 
 /// Time between two packets at `rate` per second.
 fn interval(rate: f64) -> Span {
-    // A rate of zero would never come, and one of more than a packet in a tick of the clock would
+    // A turn at rate zero would never come, and a loop at more than one packet per clock tick would
     // not end.
     Span(Span::from_seconds((1.0 / rate).min(1e6)).0.max(1))
 }
@@ -302,7 +302,7 @@ mod tests {
         Range { start: index * SEGMENT, end: (index + 1) * SEGMENT }
     }
 
-    /// Two paths with round trips of 100 ms; even segments went out on the first.
+    /// Two paths with round trips of 100 ms; even segments were sent on the first.
     fn both(segments: u64) -> SentPackets {
         let mut sent = SentPackets::new(2);
         for index in 0..segments {
@@ -323,7 +323,7 @@ mod tests {
         let mut sent = both(12);
         let now = Time(110 * MS);
         sent.on_report(now, 1, 6, Time(11 * MS), Span::ZERO);
-        sent.on_missing(now, &[data(2)]); // on the first path, which has not been heard of again
+        sent.on_missing(now, &[data(2)]); // sent on the first path, which has not reported since
         assert!(!sent.any_lost());
         sent.on_report(now, 0, 4, Time(8 * MS), Span::ZERO);
         sent.on_missing(now, &[data(2)]); // packet 1; 2 and 3 have arrived

@@ -1,4 +1,4 @@
-//! Which subflows of a capture belong together: by the token that a join names (RFC 8684 §3.2).
+//! Groups the subflows of a capture into connections, by the tokens in joins (RFC 8684 §3.2).
 
 use super::dissect::Seen;
 use super::subflow::{Subflow, unwrap};
@@ -11,20 +11,20 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Connection {
     /// Numbers of its subflows, the first one first.
     pub subflows: Vec<usize>,
-    /// Token of its initiator, if the keys were seen.
+    /// Token of its initiator, if the keys were captured.
     pub token: Option<u32>,
-    /// Payload that the connection has acknowledged, each byte once: of data acks where it has
-    /// several paths, both ways together.
+    /// Payload acknowledged on the connection, each byte once, in both directions: by data acks if
+    /// it has several paths.
     pub acked_bytes: u64,
-    /// Joins with right proofs and joins with wrong proofs; only joins that were captured whole.
+    /// Joins with valid proofs and joins with invalid proofs; only joins that were captured whole.
     pub proofs: (u64, u64),
-    /// Addresses that were announced, each once.
+    /// Announced addresses, each once.
     pub announced: u64,
-    /// Addresses that were withdrawn, each once.
+    /// Withdrawn addresses, each once.
     pub withdrawn: u64,
 }
 
-/// Data acks of one side on one subflow: the first one, and how far the others are below and above
+/// Data acks of one side on one subflow: the first one, and the range of the others below and above
 /// it.
 #[derive(Clone, Copy, Debug)]
 struct Acks {
@@ -35,18 +35,18 @@ struct Acks {
     whole: bool,
 }
 
-/// What is known about a subflow's place.
+/// The opening of a subflow, by which it is grouped.
 #[derive(Clone, Debug, Default)]
 struct Opening {
     keys: [Option<u64>; 2],
     version: u8,
-    /// Token that its join names.
+    /// Token in its join.
     names: Option<u32>,
     nonces: [Option<u32>; 2],
     codes: (Option<u64>, Option<[u8; 20]>),
-    /// Newest data sequence number of each side that was seen in all of its 64 bits.
+    /// Newest data sequence number of each side that was captured with all 64 bits.
     sequence: [Option<u64>; 2],
-    /// Of the initiator, and of the responder.
+    /// Data acks of the initiator, and of the responder.
     data_acks: [Option<Acks>; 2],
     announced: BTreeSet<u8>,
     withdrawn: BTreeSet<u8>,
@@ -56,7 +56,7 @@ struct Opening {
 #[derive(Default)]
 pub(super) struct Connections {
     openings: Vec<Opening>,
-    /// Data acks when the counted part began, and when it ended.
+    /// Data acks at the begin and at the end of the counted part.
     begun: Option<DataAcks>,
     ended: Option<DataAcks>,
 }
@@ -76,7 +76,7 @@ impl Connections {
         }
     }
 
-    /// Says before each segment whether the counted part has begun and ended.
+    /// Called before each segment: whether the counted part has begun, and whether it has ended.
     pub(super) fn mark(&mut self, begun: bool, ended: bool) {
         if begun && self.begun.is_none() {
             self.begun = Some(self.data_acks());
@@ -90,7 +90,7 @@ impl Connections {
         self.openings.iter().map(|opening| opening.data_acks).collect()
     }
 
-    /// Puts subflows together: a join may stand before what it joins.
+    /// Groups subflows; a join may come before the subflow that it joins.
     pub(super) fn finish(self, subflows: &[Subflow]) -> Vec<Connection> {
         let last = self.data_acks();
         let part = [self.begun.as_ref().unwrap_or(&last), self.ended.as_ref().unwrap_or(&last)];
@@ -119,7 +119,7 @@ impl Connections {
 }
 
 impl Connection {
-    /// Counts what was acknowledged, and looks at the proofs of its joins.
+    /// Counts acknowledged data, and checks the proofs of its joins.
     fn judge(
         &mut self,
         openings: &[Opening],
@@ -168,7 +168,7 @@ fn acknowledges(subflows: &[usize], openings: &[Opening], who: usize) -> bool {
     subflows.iter().any(|&number| openings[number].data_acks[who].is_some())
 }
 
-/// Payload that the data acks of `who` in `data_acks` cover; none if there are none.
+/// Payload covered by the data acks of `who` in `data_acks`; zero without data acks.
 fn acknowledged(
     subflows: &[usize],
     openings: &[Opening],
@@ -178,7 +178,7 @@ fn acknowledged(
     let first = &openings[subflows[0]];
     let of = |number: &usize| data_acks.get(*number).and_then(|acks| acks[who]);
     let acks: Vec<Acks> = subflows.iter().filter_map(of).collect();
-    // The key of the other side says where its data began, be it before the first data ack.
+    // The key of the other side gives the beginning of its data, even before the first data ack.
     let begun = first.keys[1 - who]
         .map(|key| initial_data_sequence(Hash::of_version(first.version), key).wrapping_add(1));
     let known = acks.iter().find(|acks| acks.whole).or(acks.first())?;
@@ -199,7 +199,7 @@ fn acknowledged(
 }
 
 impl Opening {
-    /// `me` is 0 for the initiator of the subflow, 1 for its responder.
+    /// Adds an option; `me` is 0 for the initiator of the subflow, 1 for its responder.
     fn add(&mut self, option: &Mptcp, me: usize) {
         match *option {
             Mptcp::Capable { version, sender, receiver, .. } => {
@@ -230,7 +230,7 @@ impl Opening {
         }
     }
 
-    /// Puts a data ack of `me` beside the others; its upper half is that of what it is closest to.
+    /// Adds a data ack of `me`; its upper half is chosen to be closest to the other data acks.
     fn acknowledge(&mut self, me: usize, ack: u64, wide: bool) {
         let hash = Hash::of_version(self.version);
         let begun = || self.keys[1 - me].map(|key| initial_data_sequence(hash, key));
@@ -260,7 +260,7 @@ impl Opening {
         Some(Keys { initiator: self.keys[0]?, responder: self.keys[1]?, hash })
     }
 
-    /// Whether the proofs of this join are right; `None` if not all of it was seen.
+    /// Whether the proofs of this join are valid; `None` if it was not captured whole.
     fn proof(&self, keys: &Keys) -> Option<bool> {
         let (ours, theirs) = (self.nonces[0]?, self.nonces[1]?);
         let granted = self.codes.0? == keys.responder_code(ours, theirs);

@@ -1,16 +1,16 @@
-//! A packet as a segment: what of it the counts need.
+//! Dissects a packet into the fields of a segment that are counted.
 
 use super::file::Packet;
 use crate::tcp::{self, TcpOption};
 use etherparse::{EtherType, LaxNetSlice, LaxSlicedPacket, TransportSlice};
 use std::net::{IpAddr, SocketAddr};
 
-/// A TCP segment, as far as its packet was kept.
+/// A TCP segment, as far as its packet was captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// From where.
+    /// Source.
     pub from: SocketAddr,
-    /// To where.
+    /// Destination.
     pub to: SocketAddr,
     /// Sequence number of its first byte, or of its SYN.
     pub seq: u32,
@@ -26,7 +26,7 @@ pub(super) struct Seen {
     pub options: Option<Vec<TcpOption>>,
 }
 
-/// The headers that begin with what `link` says.
+/// Parses the headers; the first has the type `link`.
 fn slice<'a>(link: i32, bytes: &'a [u8]) -> Option<LaxSlicedPacket<'a>> {
     const NULL: i32 = 0;
     const ETHERNET: i32 = 1;
@@ -48,7 +48,7 @@ fn slice<'a>(link: i32, bytes: &'a [u8]) -> Option<LaxSlicedPacket<'a>> {
     }
 }
 
-/// The segment in a packet, if there is one and its headers are whole.
+/// The segment in a packet, if it has one with complete headers.
 pub(super) fn dissect(packet: &Packet<'_>) -> Option<Seen> {
     let sliced = slice(packet.link, packet.bytes)?;
     let (source, destination, headers, start, ip_bytes) = match sliced.net.as_ref()? {
@@ -72,7 +72,8 @@ pub(super) fn dissect(packet: &Packet<'_>) -> Option<Seen> {
     let Some(TransportSlice::Tcp(tcp)) = &sliced.transport else {
         return None;
     };
-    // A segment that the card is to cut up says no length: it is what follows the link's header.
+    // A segment for offloading to the network card has no length: its length is that of the data
+    // after the link's header.
     let link_header = start.addr().saturating_sub(packet.bytes.as_ptr().addr()) as u32;
     let ip_bytes = match ip_bytes <= headers as u32 {
         true => packet.length.saturating_sub(link_header),

@@ -1,4 +1,4 @@
-//! A capture file as packets: pcapng, and pcap of both byte orders and precisions.
+//! Reads the packets of a capture file: pcapng, and pcap of both byte orders and precisions.
 
 use pcap_parser::traits::PcapNGPacketBlock;
 use pcap_parser::{Block, NameRecord, NameRecordType, PcapBlockOwned, PcapError, create_reader};
@@ -7,7 +7,7 @@ use std::io::Read;
 use std::net::IpAddr;
 use units::Time;
 
-/// Bytes of a file that are looked at together; no packet may be larger.
+/// Bytes of a file that are buffered; no packet may be larger.
 const WINDOW: usize = 1 << 21;
 
 /// A packet of a file.
@@ -15,22 +15,22 @@ const WINDOW: usize = 1 << 21;
 pub struct Packet<'a> {
     /// When it was captured, since the epoch of the capture.
     pub at: Time,
-    /// What its first header is (LINKTYPE_… of tcpdump.org).
+    /// Type of its first header (LINKTYPE_… of tcpdump.org).
     pub link: i32,
-    /// What was kept of it.
+    /// The captured bytes.
     pub bytes: &'a [u8],
-    /// How long it was.
+    /// Its original length.
     pub length: u32,
 }
 
-/// Where a file broke off.
+/// The place at which a file broke off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
     /// Packets that were read before.
     pub packets: u64,
     /// Bytes of the file that were read before.
     pub offset: u64,
-    /// What was wrong there.
+    /// The error there.
     pub why: &'static str,
 }
 
@@ -42,7 +42,7 @@ impl fmt::Display for Broken {
     }
 }
 
-/// Why nothing was read.
+/// The error when nothing was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The file begins neither as pcapng nor as pcap.
@@ -68,7 +68,7 @@ impl Interface {
     }
 }
 
-/// Ticks in a second: ten or, with the highest bit, two to the power of the others.
+/// Ticks in a second: a power of ten or, with the highest bit, of two.
 fn ticks(resolution: u8) -> Option<u64> {
     let exponent = u32::from(resolution & 0x7f);
     match resolution & 0x80 {
@@ -77,12 +77,12 @@ fn ticks(resolution: u8) -> Option<u64> {
     }
 }
 
-/// Shows every packet to `visit`, and every address that the file has a name for to `name`; says
+/// Passes every packet to `visit`, and every address with a name in the file to `name`; returns
 /// where the file broke off, if it did.
 ///
 /// # Errors
 ///
-/// If the file is no capture, or its beginning cannot be read.
+/// If the file is not a capture, or its beginning cannot be read.
 pub fn packets(
     input: impl Read + Send,
     mut visit: impl FnMut(&Packet<'_>),
@@ -125,7 +125,7 @@ pub fn packets(
     }
 }
 
-/// The address of a record of names and its first name, without characters that steer a terminal.
+/// The address of a name record and its first name, without control characters.
 fn named(record: &NameRecord<'_>) -> Option<(IpAddr, String)> {
     let length = match record.record_type {
         NameRecordType::Ipv4 => 4,
@@ -142,7 +142,7 @@ fn named(record: &NameRecord<'_>) -> Option<(IpAddr, String)> {
     (!text.is_empty()).then_some((address, text))
 }
 
-/// Takes one block in; whether it was a packet.
+/// Handles one block; returns whether it was a packet.
 fn look(
     block: &PcapBlockOwned<'_>,
     interfaces: &mut Vec<Interface>,

@@ -1,4 +1,4 @@
-//! TCP connections of a capture: what went each way, what was sent again, how long answers took.
+//! TCP connections of a capture: traffic in each direction, retransmissions, and round trips.
 
 use super::dissect::Seen;
 use crate::mptcp::Mptcp;
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use units::{Span, Time};
 
-/// What went one way.
+/// Traffic in one direction.
 #[derive(Clone, Debug, Default)]
 pub struct Direction {
     /// Packets.
@@ -18,25 +18,25 @@ pub struct Direction {
     pub data_ip_bytes: u64,
     /// Their payload, copies included.
     pub payload_bytes: u64,
-    /// Packets with payload that was seen before, in part or whole.
+    /// Packets with payload that was captured before, in part or whole.
     pub again_packets: u64,
-    /// Payload that was seen before.
+    /// Payload that was captured before.
     pub again_bytes: u64,
-    /// Payload that the other side has acknowledged.
+    /// Payload acknowledged by the other side.
     pub acked_bytes: u64,
-    /// Payload of the whole capture, copies included, whatever part of it is counted.
+    /// Payload of the whole capture, copies included, in the counted part or not.
     pub whole_payload_bytes: u64,
-    /// From a segment to the first acknowledgement of it, where it was captured: mean over segments
-    /// that were sent once, in seconds; `NaN` if there is none.
+    /// Round trip at the point of capture, from a segment to its first acknowledgement: mean over
+    /// segments that were sent once, in seconds; `NaN` without one.
     pub rtt_s: f64,
     /// IP bytes of packets with payload in each bin.
     pub binned: Vec<u64>,
     rtt: (f64, u64),
     /// Next sequence number, unwrapped, and the first one.
     space: Option<Space>,
-    /// Ends of segments not acknowledged yet, and when they were sent.
+    /// Ends of segments not acknowledged yet, with their times.
     outstanding: VecDeque<(u64, Time)>,
-    /// What was sent more than once, in order and disjoint.
+    /// Ranges sent more than once, in order and disjoint.
     again: VecDeque<(u64, u64)>,
     times: Vec<(Time, u32)>,
 }
@@ -55,7 +55,7 @@ pub(super) fn unwrap(near: u64, value: u32) -> u64 {
     near.wrapping_add_signed(i64::from(moved))
 }
 
-/// Where unwrapped sequence numbers begin: far enough from zero for segments that come late.
+/// First unwrapped sequence number: far enough from zero for late segments.
 const BASE: u64 = 1 << 40;
 
 impl Direction {
@@ -99,8 +99,8 @@ impl Direction {
         }
     }
 
-    /// Everything from `start` to `upto`, which is all that was sent, tells no round trip any more:
-    /// what was sent later may have waited for what was sent again.
+    /// All data from `start` to `upto`, which is the end of sent data, gives no round-trip samples
+    /// any more: later data may have waited for the retransmission.
     fn taint(&mut self, start: u64, upto: u64) {
         let mut from = start;
         while let Some(&(begun, _)) = self.again.back().filter(|(_, ended)| *ended >= start) {
@@ -110,7 +110,7 @@ impl Direction {
         self.again.push_back((from, upto));
     }
 
-    /// Whether a segment that ends at `upto` was sent once; asked in order.
+    /// Whether a segment that ends at `upto` was sent once; calls must be in order.
     fn is_clean(&mut self, upto: u64) -> bool {
         while self.again.front().is_some_and(|(_, ended)| *ended < upto) {
             self.again.pop_front();
@@ -153,12 +153,12 @@ impl Direction {
     }
 }
 
-/// A TCP connection: by itself, or a subflow of one with several paths.
+/// A TCP connection: a single one, or a subflow of a connection with several paths.
 #[derive(Clone, Debug)]
 pub struct Subflow {
-    /// Who opened it or, if that was not captured, who was seen first.
+    /// The opener or, if that was not captured, the sender of the first packet.
     pub initiator: SocketAddr,
-    /// The other one.
+    /// The other side.
     pub responder: SocketAddr,
     /// Whether it speaks MPTCP.
     pub multipath: bool,
@@ -173,12 +173,12 @@ pub struct Subflow {
 }
 
 impl Subflow {
-    /// Whether the initiator sent more payload, of the whole capture.
+    /// Whether the initiator sent more payload, in the whole capture.
     pub fn upward(&self) -> bool {
         self.forth.whole_payload_bytes >= self.back.whole_payload_bytes
     }
 
-    /// The way that more payload went, of the whole capture.
+    /// The direction with more payload, in the whole capture.
     pub fn main(&self) -> &Direction {
         match self.upward() {
             true => &self.forth,
@@ -195,12 +195,12 @@ pub(super) struct Subflows {
 }
 
 impl Subflows {
-    /// Takes a segment in, which is `counted` or only followed, and says of which subflow it is.
+    /// Adds a segment, which is `counted` or only followed; returns its subflow.
     pub(super) fn add(&mut self, at: Time, seen: &Seen, counted: bool) -> usize {
         let pair = (seen.from.min(seen.to), seen.from.max(seen.to));
         let opens = seen.syn && seen.ack.is_none();
         let known = self.known.get(&pair).copied();
-        // Ports that are used again make a new connection.
+        // A SYN on reused ports begins a new connection.
         let number = known.filter(|&number| !opens || self.all[number].is_young(seen));
         let number = number.unwrap_or_else(|| {
             let (initiator, responder) = match seen.syn && seen.ack.is_some() {
@@ -233,7 +233,7 @@ impl Subflows {
 }
 
 impl Subflow {
-    /// Whether a SYN is of this connection, sent or copied again.
+    /// Whether a SYN belongs to this connection, as a retransmission or a copy.
     fn is_young(&self, seen: &Seen) -> bool {
         let again = self.initiator == seen.from && self.forth.whole_payload_bytes == 0;
         again

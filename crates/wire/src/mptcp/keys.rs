@@ -1,4 +1,4 @@
-//! What two keys give: tokens, the first data sequence number, and codes that authenticate.
+//! Values derived from two keys: tokens, the first data sequence number, and authentication codes.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
@@ -44,7 +44,8 @@ impl Hash {
     }
 }
 
-/// What names a connection in a join: the first 32 bits of the hash of a key (RFC 8684 §3.2).
+/// The token that names a connection in a join: the first 32 bits of the hash of a key (RFC 8684
+/// §3.2).
 pub fn token(hash: Hash, key: u64) -> u32 {
     let digest = hash.digest(key);
     u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]])
@@ -68,11 +69,11 @@ fn last_eight(bytes: &[u8]) -> u64 {
 /// The keys of both hosts of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keys {
-    /// Of the host that opened the connection.
+    /// The key of the host that opened the connection.
     pub initiator: u64,
-    /// Of the other one.
+    /// The key of the other host.
     pub responder: u64,
-    /// What is made of them, by the version that was agreed on.
+    /// The hash of the negotiated version.
     pub hash: Hash,
 }
 
@@ -85,21 +86,20 @@ impl Keys {
         [first.to_be_bytes(), second.to_be_bytes()].concat()
     }
 
-    /// What the responder proves with in its SYN/ACK of a join: 64 bits (RFC 8684 §3.2, HMAC-B).
+    /// The responder's proof in its SYN/ACK of a join: 64 bits (RFC 8684 §3.2, HMAC-B).
     pub fn responder_code(&self, initiator_nonce: u32, responder_nonce: u32) -> u64 {
         let key = Keys::both(self.responder, self.initiator);
         let code = self.hash.code(&key, &Keys::nonces(responder_nonce, initiator_nonce));
         u64::from_be_bytes(first(&code))
     }
 
-    /// What the initiator proves with in the third packet of a join: 160 bits (RFC 8684 §3.2,
-    /// HMAC-A).
+    /// The initiator's proof in the third packet of a join: 160 bits (RFC 8684 §3.2, HMAC-A).
     pub fn initiator_code(&self, initiator_nonce: u32, responder_nonce: u32) -> [u8; 20] {
         let key = Keys::both(self.initiator, self.responder);
         first(&self.hash.code(&key, &Keys::nonces(initiator_nonce, responder_nonce)))
     }
 
-    /// What goes with an address that the initiator announces: the last 64 bits (RFC 8684 §3.4.1).
+    /// The code of an address that the initiator announces: the last 64 bits (RFC 8684 §3.4.1).
     pub fn address_code(&self, id: u8, address: IpAddr, port: Option<u16>) -> u64 {
         let mut message = vec![id];
         match address {

@@ -1,8 +1,8 @@
-//! The option itself (RFC 8684 §3; of version 0, RFC 6824 §3, what differs is read).
+//! The MPTCP option (RFC 8684 §3; the differences of version 0, RFC 6824 §3, are read).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Which data of the connection the payload is (RFC 8684 §3.3.1).
+/// The mapping of payload to the connection's data (RFC 8684 §3.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mapping {
     /// Data sequence number of the first byte; with 32 bits if not `wide`.
@@ -13,52 +13,52 @@ pub struct Mapping {
     pub subflow_sequence: u32,
     /// Bytes.
     pub length: u16,
-    /// Sum over data and mapping, if checksums were agreed on.
+    /// Checksum of data and mapping, if checksums were negotiated.
     pub checksum: Option<u16>,
 }
 
 /// The MPTCP option by its subtypes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mptcp {
-    /// Opens a connection (§3.1). A SYN of version 1 has no key, the SYN/ACK that of its sender,
-    /// the third packet both, and the first data its length as well.
+    /// Opens a connection (§3.1). In version 1 the SYN has no key, the SYN/ACK the key of its
+    /// sender, the third packet both keys, and the first data packet its length as well.
     Capable {
         /// Version of the protocol.
         version: u8,
-        /// Bits A to H; H says which hash, A asks for checksums.
+        /// Bits A to H; H selects the hash, A requests checksums.
         flags: u8,
-        /// Key of who sends it.
+        /// Key of the sender of the option.
         sender: Option<u64>,
-        /// Key of who gets it.
+        /// Key of the receiver of the option.
         receiver: Option<u64>,
         /// Bytes of data in this packet.
         length: Option<u16>,
         /// Their checksum.
         checksum: Option<u16>,
     },
-    /// Asks for a subflow (§3.2), in a SYN.
+    /// Requests a subflow (§3.2), in a SYN.
     JoinRequest {
         /// Whether it is a backup.
         backup: bool,
-        /// Identifier of the address that it comes from.
+        /// Identifier of the source address.
         address: u8,
-        /// Names the connection.
+        /// Token of the connection.
         token: u32,
         /// A random number.
         nonce: u32,
     },
-    /// Grants it, in a SYN/ACK.
+    /// Grants the subflow, in a SYN/ACK.
     JoinGrant {
         /// Whether it is a backup.
         backup: bool,
-        /// Identifier of the address that it comes from.
+        /// Identifier of the source address.
         address: u8,
-        /// Proves that both keys are known.
+        /// Proves knowledge of both keys.
         code: u64,
         /// A random number.
         nonce: u32,
     },
-    /// Proves the same the other way.
+    /// The initiator's proof.
     JoinProof {
         /// The proof.
         code: [u8; 20],
@@ -67,12 +67,12 @@ pub enum Mptcp {
     Data {
         /// Next byte of the connection expected, and whether it has 64 bits.
         ack: Option<(u64, bool)>,
-        /// What the payload is.
+        /// The mapping of the payload.
         mapping: Option<Mapping>,
-        /// Whether the data end here.
+        /// Whether the data ends here.
         fin: bool,
     },
-    /// Announces an address (§3.4.1), or confirms that it was heard of.
+    /// Announces an address (§3.4.1), or confirms an announcement.
     AddAddress {
         /// Whether it confirms.
         echo: bool,
@@ -82,7 +82,7 @@ pub enum Mptcp {
         address: IpAddr,
         /// A port, if it differs from the subflow's.
         port: Option<u16>,
-        /// Proves that both keys are known.
+        /// Proves knowledge of both keys.
         code: Option<u64>,
     },
     /// Withdraws addresses (§3.4.2).
@@ -90,16 +90,16 @@ pub enum Mptcp {
         /// Their identifiers.
         ids: Vec<u8>,
     },
-    /// Another subtype, kept as it is: subtype and what follows.
+    /// Another subtype, kept unchanged: subtype and content.
     Other {
         /// Subtype.
         subtype: u8,
-        /// Everything after the nibble of the subtype, which stands in front.
+        /// The whole content, which begins with the nibble of the subtype.
         bytes: Vec<u8>,
     },
 }
 
-/// Kind of the option among TCP's.
+/// Kind of the option among TCP options.
 pub(crate) const KIND: u8 = 30;
 
 const CAPABLE: u8 = 0;
@@ -160,7 +160,7 @@ impl Mptcp {
         }
     }
 
-    /// Reads what follows kind and length; `None` if that is malformed.
+    /// Parses the content after kind and length; `None` if it is malformed.
     pub fn read(content: &[u8]) -> Option<Self> {
         let subtype = *content.first()? >> 4;
         match subtype {
@@ -174,7 +174,7 @@ impl Mptcp {
     }
 }
 
-/// Takes numbers off the front of an option.
+/// Reads numbers from the front of an option.
 struct Cursor<'a>(&'a [u8]);
 
 impl Cursor<'_> {
@@ -204,7 +204,7 @@ impl Cursor<'_> {
         if wide { self.u64() } else { self.u32().map(u64::from) }
     }
 
-    /// `value` if nothing is left.
+    /// `value` if no bytes are left.
     fn done<T>(&self, value: T) -> Option<T> {
         self.0.is_empty().then_some(value)
     }
@@ -293,7 +293,7 @@ fn read_join(content: &[u8]) -> Option<Mptcp> {
     }
 }
 
-/// ADD_ADDR of both versions of MPTCP. The nibble beside the subtype is the echo flag in version 1
+/// ADD_ADDR of both versions of MPTCP. The nibble after the subtype is the echo flag in version 1
 /// (RFC 8684 §3.4.1), and the version of IP in version 0 (RFC 6824 §3.4.1).
 fn read_address(content: &[u8]) -> Option<Mptcp> {
     let mut cursor = Cursor(&content[1..]);

@@ -24,13 +24,13 @@ fn link(times: &[u32], start: u64, delay_ms: u64, queue: Queue) -> Link<TestPack
     })
 }
 
-/// A discipline that decides when a packet leaves and never drops one.
+/// A discipline that decides on departure and never drops a packet.
 fn patient() -> Queue {
     let (target, limit) = (Span(u64::MAX / 4), Packets(f64::MAX));
     Queue::Codel(Codel { target, limit, ..Codel::default() })
 }
 
-/// When packets came out that arrived so, and the numbers of their paths; nothing was lost.
+/// Exit times of packets with these arrivals, and the numbers of their paths; no packet is lost.
 fn through(mut link: Link<TestPacket>, arrivals: &[(Time, TestPacket)]) -> Vec<(Time, u32)> {
     let (out, gone, _) = run(&mut link, arrivals.iter().copied(), &mut Never);
     assert_eq!(gone, 0);
@@ -42,8 +42,7 @@ fn times(link: &mut Link<TestPacket>) -> Vec<Time> {
     run(link, std::iter::empty(), &mut Never).0.iter().map(|(at, _)| *at).collect()
 }
 
-/// mahimahi's rule as it is written there: one opportunity after the other, whether it is used or
-/// not.
+/// mahimahi's rule as in its source: one opportunity after the other, used or not.
 fn one_by_one(times: &[u32], start: u64, arrivals: &[(Time, TestPacket)]) -> Vec<(Time, u32)> {
     let period = u64::from(times[times.len() - 1]);
     let all = (0..).flat_map(|turn| times.iter().map(move |at| turn * period + u64::from(*at)));
@@ -75,7 +74,8 @@ fn what_always_waits_has_every_opportunity_at_its_very_time_and_the_trace_repeat
     for queue in [Queue::Unlimited, patient()] {
         let out = through(link(&times, 0, 7, queue), &arrivals);
         let at: Vec<_> = out.iter().map(|(at, _)| at.0 / MILLISECOND - 7).collect();
-        // That of 0 ms was gone when they came; the 10 of a turn and the 0 of the next coincide.
+        // The opportunity at 0 ms had passed when they arrived; the 10 of a turn and the 0 of the
+        // next coincide.
         assert_eq!(at, [3, 3, 10, 10, 13, 13, 20, 20]);
     }
 }
@@ -106,7 +106,7 @@ fn what_is_left_of_an_opportunity_is_for_those_that_wait_and_not_for_later_ones(
     let arrivals = [
         (ms(0), TestPacket::of(1000)),
         (ms(1), TestPacket::of(100)), // both wait at 2 ms
-        (ms(2), TestPacket::of(100)), // too late for it
+        (ms(2), TestPacket::of(100)), // too late for the opportunity
         (Time(2_000_001), TestPacket::of(100)),
     ];
     for queue in [Queue::Unlimited, patient()] {
@@ -171,9 +171,8 @@ fn a_new_delay_is_for_packets_that_are_not_out() {
 }
 
 proptest! {
-    /// Whatever comes and whatever the trace: what comes out, and when, is what mahimahi's rule
-    /// says, and whether a queue decides when a packet arrives or when it leaves makes no
-    /// difference.
+    /// For arbitrary arrivals and traces, exits and their times follow mahimahi's rule, whether the
+    /// queue decides on arrival or on departure.
     #[test]
     fn packets_come_out_as_if_each_opportunity_were_looked_at(
         mut times in prop::collection::vec(0u32..60, 1..30),
@@ -194,7 +193,7 @@ proptest! {
         prop_assert_eq!(&through(link(&times, start, 0, tail), &arrivals), &expected);
     }
 
-    /// The same with everything else that a link can do: what was offered came out, was dropped or
+    /// The same with every other feature of a link: each offered packet came out, was dropped or
     /// was lost.
     #[test]
     fn every_frame_of_a_link_with_opportunities_is_accounted_for(

@@ -1,4 +1,4 @@
-//! The bus beside closed forms, and what holds for any scene.
+//! The bus compared with closed forms, and invariants of arbitrary scenes.
 
 use super::*;
 use crate::testing::{Lcg, Never, TestPacket, queues};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 const ETHERNET: BusSettings = BusSettings { rate: Rate(10_000_000), delay: Span(6_560) };
 
-/// Senders that always have two packets of `bytes` for a further station, which only receives.
+/// Senders that always have two packets of `bytes` for one receiving station.
 struct Saturated {
     bus: Bus<TestPacket>,
     rng: Lcg,
@@ -64,7 +64,7 @@ impl Saturated {
         self.delivered.iter().sum::<u64>() as f64
     }
 
-    /// Jain's index of what the senders have delivered.
+    /// Jain's index of the packets delivered by the senders.
     fn jain(&self) -> f64 {
         let squares: f64 = self.delivered.iter().map(|packets| (packets * packets) as f64).sum();
         self.all() * self.all() / (self.delivered.len() as f64 * squares)
@@ -85,7 +85,7 @@ fn a_frame_on_the_wire_has_a_header_a_check_sequence_and_at_least_64_bytes() {
 
 #[test]
 fn a_backoff_is_drawn_from_1_to_2_to_the_retries_less_1_and_at_most_1000_slots() {
-    // What `Backoff` of ns-3 has after each increment: 2^k − 1 with k up to 10, cut at 1000.
+    // Values of ns-3's `Backoff` after each increment: 2^k − 1 with k up to 10, cut at 1000.
     let largest = [1, 3, 7, 15, 31, 63, 127, 255, 511, 1000, 1000, 1000];
     let drawn: Vec<u32> = (1..=12).map(|retry| slots(retry, &mut Never)).collect();
     assert_eq!(drawn, largest);
@@ -127,10 +127,10 @@ fn saturated_stations_have_equal_shares_and_lose_nothing() {
     }
 }
 
-/// Mean time in seconds for which the bus lies idle between two frames of n saturated stations:
-/// until the gap of the last sender is over, or one of the others tries before. Each of those tries
-/// at a uniform place in its backoffs of 1 to 1000 slots, so that it has not tried after x with the
-/// probability 1 − x / 500.5 slots.
+/// Mean time in seconds for which the bus is idle between two frames of n saturated stations: until
+/// the gap of the last sender is over, or until another station tries before. Each of those tries
+/// at a uniform place in its backoffs of 1 to 1000 slots. So with probability 1 − x / 500.5 slots
+/// it has not tried after x.
 fn idles(n: usize, gap: Span) -> f64 {
     let (mean, n) = (500.5 * SLOT.seconds(), n as f64);
     mean / n * (1.0 - libm::pow(1.0 - gap.seconds() / mean, n))
@@ -138,8 +138,8 @@ fn idles(n: usize, gap: Span) -> f64 {
 
 #[test]
 fn the_throughput_of_many_is_that_of_frame_delay_and_the_shortest_of_gap_and_backoffs() {
-    // Between short frames the bus changes hands so often that some have backed off a few times
-    // only and try more often than the model has it.
+    // Between short frames the bus changes hands often. Some stations have then backed off only a
+    // few times, and try more often than in the model.
     for (bytes, of_idle, of_all) in [(1500, 0.005, 0.000_1), (46, 0.08, 0.01)] {
         for n in [2, 5, 10, 20] {
             let run = saturated(ETHERNET, n, bytes).run(50.0);
@@ -204,8 +204,8 @@ fn of_two_that_try_at_one_instant_the_one_that_set_out_first_sends() {
     }
     bus.wake(Time(100), &mut Never);
     assert_eq!([bus.counters(0).attempts, bus.counters(1).attempts], [0, 1]);
-    // The other one backs off by 1, 3, 7, 15, 31 and 63 µs, while the bus is busy for 51.2 and 6.56
-    // µs.
+    // The other station backs off by 1, 3, 7, 15, 31 and 63 µs, while the bus is busy for 51.2 and
+    // 6.56 µs.
     let mut seen = Vec::new();
     while bus.next_wake() != Time::NEVER {
         let now = bus.next_wake();
@@ -222,7 +222,7 @@ fn of_two_that_try_at_one_instant_the_one_that_set_out_first_sends() {
     assert_eq!(seen, expected);
 }
 
-/// Lanes between up to six stations, and packets: when in µs, on which link, how long.
+/// Links between up to six stations, and packets: time in µs, link, length.
 type Scene = (usize, Vec<(usize, usize)>, Vec<(u64, usize, u32)>);
 
 fn scene() -> impl Strategy<Value = Scene> {
@@ -236,11 +236,10 @@ fn scene() -> impl Strategy<Value = Scene> {
     })
 }
 
-/// What came of a scene: whether each packet was taken, and when what came out.
+/// The result of a scene: whether each packet was accepted, and each exit with its time.
 type Played = (Vec<bool>, Vec<(Time, Outcome<TestPacket>)>);
 
-/// Plays a scene to its end. Between the events nothing happens, and if `curious`, somebody looks
-/// for it.
+/// Plays a scene to its end. If `curious`, an observer also looks at the bus between events.
 fn play(
     bus: &mut Bus<TestPacket>,
     packets: &[(u64, usize, u32)],

@@ -1,4 +1,4 @@
-//! What one user has to receive, or to send: a queue, and packets in segments.
+//! The packets of one user in one direction: a queue, and transmission in segments.
 
 use crate::host::{HostQueue, LinkPacket};
 use crate::{Packet, Queue};
@@ -7,15 +7,15 @@ use units::Time;
 /// The packets of one user in one direction.
 pub(super) struct Bearer<P> {
     pub(super) host: HostQueue<P>,
-    /// The packet that is being sent, and how many bytes of it earlier TTIs have carried.
+    /// The packet in transmission, and its bytes carried by earlier TTIs.
     current: Option<(LinkPacket<P>, u64)>,
     /// Packets whose last byte is in the TTI under way.
     complete: Vec<LinkPacket<P>>,
-    /// Resource blocks that have carried something.
+    /// Resource blocks used.
     pub(super) blocks: u64,
 }
 
-/// Bytes that a packet takes; an empty one is no packet.
+/// Bytes that a packet takes; an empty packet counts as one byte.
 fn length<P: Packet>(packet: &LinkPacket<P>) -> u64 {
     u64::from(packet.bytes().max(1))
 }
@@ -25,20 +25,20 @@ impl<P: Packet> Bearer<P> {
         Bearer { host: HostQueue::new(queue), current: None, complete: Vec::new(), blocks: 0 }
     }
 
-    /// Bytes that are still to be carried.
+    /// Bytes not yet carried.
     pub(super) fn need(&self) -> u64 {
         let (packets, bytes) = self.host.backlog();
         let rest = self.current.as_ref().map_or(0, |(packet, carried)| length(packet) - carried);
         bytes.max(packets) + rest
     }
 
-    /// Packets that wait or are being sent.
+    /// Packets that wait or are in transmission.
     pub(super) fn backlog(&self) -> u32 {
         let sending = self.complete.len() + usize::from(self.current.is_some());
         self.host.len() as u32 + sending as u32
     }
 
-    /// A TTI begins in which `room` bytes can be carried; returns how many are.
+    /// A TTI begins with room for `room` bytes; returns the bytes carried.
     pub(super) fn carry(&mut self, now: Time, room: u64) -> u64 {
         let mut left = room;
         while left > 0 {
@@ -57,7 +57,7 @@ impl<P: Packet> Bearer<P> {
         room - left
     }
 
-    /// The TTI is over: what is complete has arrived.
+    /// The TTI is over: its completed packets have arrived.
     pub(super) fn arrived(&mut self) -> impl Iterator<Item = LinkPacket<P>> {
         self.complete.drain(..)
     }

@@ -1,5 +1,5 @@
-//! What the channel of a user lets through: its signal, how that fades, and what a resource block
-//! then carries.
+//! The channel of a user: its signal, the fading of the signal, and the bits that a resource block
+//! carries.
 
 use super::TTI;
 use crate::Rng;
@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{InvalidParameter, Span, ValidRange};
 
-/// From which signal-to-noise ratio in dB a channel quality indicator is reported, and bits per
-/// symbol then.
+/// Signal-to-noise ratio in dB from which each channel quality indicator is reported, and its bits
+/// per symbol.
 ///
 /// Source: efficiencies are those of 3GPP TS 36.213 Table 7.2.3-1, CQI 1 to 15. The standard has no
 /// thresholds: these are fits to link-level simulations at a block error rate of 10 %, as they are
@@ -62,20 +62,20 @@ impl Fading {
     /// Checks the ranges of the parameters.
     ///
     /// # Errors
-    /// The parameter that is wrong.
+    /// The parameter that is out of range.
     pub fn check(&self) -> Result<(), InvalidParameter> {
         DEVIATION.check("deviation_db", &self.deviation_db)?;
         COHERENCE.check("coherence", &self.coherence)
     }
 }
 
-/// Bits per symbol at a signal-to-noise ratio in dB; none below the first threshold.
+/// Bits per symbol at a signal-to-noise ratio in dB; zero below the first threshold.
 fn efficiency(snr_db: f64) -> f64 {
     let reported = QUALITIES.iter().rev().find(|(threshold, _)| snr_db >= *threshold);
     reported.map_or(0.0, |(_, efficiency)| *efficiency)
 }
 
-/// A Gaussian number with mean 0 and deviation 1 (Box and Muller 1958, one of their two).
+/// A Gaussian number with mean 0 and deviation 1 (Box and Muller 1958; one of their two).
 fn gaussian(rng: &mut dyn Rng) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(1.0 - rng.uniform()));
     radius * libm::cos(TAU * rng.uniform())
@@ -87,9 +87,9 @@ pub(super) struct Channel {
     /// Mean signal-to-noise ratio in dB.
     pub(super) mean_db: f64,
     fading: Option<Fading>,
-    /// By how many deviations it is off its mean.
+    /// Its distance from the mean, in standard deviations.
     off: f64,
-    /// The TTI in which it is, if it has ever been looked at.
+    /// The TTI of that value; `None` before the first use.
     at: Option<u64>,
 }
 
@@ -98,16 +98,15 @@ impl Channel {
         Channel { mean_db, fading, off: 0.0, at: None }
     }
 
-    /// The signal-to-noise ratio in dB during a TTI, not before the last one that was asked for.
-    /// What lies between is passed over: the process is Markov, so its value after n TTIs has one
-    /// draw.
+    /// The signal-to-noise ratio in dB during a TTI; `tti` must not decrease between calls. TTIs in
+    /// between need no draws: the process is Markov, so its value after n TTIs takes one draw.
     fn snr_db(&mut self, tti: u64, rng: &mut dyn Rng) -> f64 {
         let Some(Fading { deviation_db, coherence }) = self.fading else {
             return self.mean_db;
         };
         let passed = self.at.map(|at| tti.saturating_sub(at));
         if passed != Some(0) {
-            // x ← ρⁿ x + √(1 − ρ²ⁿ) N; before the first look, x has its stationary distribution.
+            // x ← ρⁿ x + √(1 − ρ²ⁿ) N; before the first use, x has its stationary distribution.
             let spans = |passed: u64| passed as f64 * TTI.0 as f64 / coherence.0 as f64;
             let kept = passed.map_or(0.0, |passed| libm::exp(-spans(passed)));
             self.off = kept * self.off + libm::sqrt(1.0 - kept * kept) * gaussian(rng);
@@ -116,13 +115,13 @@ impl Channel {
         self.mean_db + deviation_db * self.off
     }
 
-    /// Bits that a resource block carries in a TTI, with a part `overhead` of its symbols used
-    /// otherwise.
+    /// Bits that a resource block carries in a TTI; a fraction `overhead` of its symbols carries no
+    /// data.
     pub(super) fn bits(&mut self, tti: u64, overhead: f64, rng: &mut dyn Rng) -> f64 {
         block_bits(self.snr_db(tti, rng), overhead)
     }
 
-    /// The same at its mean.
+    /// The same bits with the signal at its mean.
     pub(super) fn mean_bits(&self, overhead: f64) -> f64 {
         block_bits(self.mean_db, overhead)
     }
@@ -132,7 +131,7 @@ fn block_bits(snr_db: f64, overhead: f64) -> f64 {
     efficiency(snr_db) * SYMBOLS * (1.0 - overhead)
 }
 
-/// Whole bytes that so many blocks carry.
+/// Whole bytes in this many blocks.
 pub(super) fn block_bytes(blocks: u32, bits: f64) -> u64 {
     (f64::from(blocks) * bits / 8.0) as u64
 }
@@ -155,7 +154,7 @@ mod tests {
         assert_eq!(block_bytes(50, best), 4374);
     }
 
-    /// Values in TTIs that are `step` apart.
+    /// Values of the signal in TTIs `step` apart.
     fn values(fading: Fading, step: u64, count: u64) -> Vec<f64> {
         let (mut channel, mut rng) = (Channel::new(3.0, Some(fading)), Lcg(11));
         (0..count).map(|at| channel.snr_db(at * step, &mut rng)).collect()

@@ -1,4 +1,4 @@
-//! Who gets the resource blocks of a TTI in one direction.
+//! The schedulers: allocation of the resource blocks of a TTI in one direction.
 
 use super::TTI;
 use schemars::JsonSchema;
@@ -25,16 +25,17 @@ pub enum Scheduler {
     MaxRate,
 }
 
-/// Average of a proportional-fair scheduler below which it is not told apart, in bits per TTI.
+/// Least average of a proportional-fair scheduler in the metric, in bits per TTI: lower averages
+/// count as this one.
 const LEAST_AVERAGE: f64 = 1.0;
 
 /// A user that wants blocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Want {
     pub(super) user: usize,
-    /// How many it has use for; at most all.
+    /// Blocks that it can use; at most all.
     pub(super) blocks: u32,
-    /// What each of them carries for it; more than nothing.
+    /// Bits that each block carries for it; more than zero.
     pub(super) bits: f64,
     /// Bits that all blocks would carry for it, in whole bytes as they are credited (r).
     pub(super) rate: f64,
@@ -42,7 +43,7 @@ pub(super) struct Want {
     pub(super) metric: f64,
 }
 
-/// What a user gets.
+/// The allocation of one user.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Grant {
     pub(super) user: usize,
@@ -50,13 +51,13 @@ pub(super) struct Grant {
     pub(super) bits: f64,
 }
 
-/// What a scheduler remembers of a user.
+/// The scheduler's history of a user.
 #[derive(Clone, Copy, Debug, Default)]
 struct History {
-    /// Bits per TTI that it has been given on average, in all TTIs before `at`.
+    /// Mean bits per TTI that it was given, in all TTIs before `at`.
     average: f64,
     at: u64,
-    /// One more than the TTI in which it was served last.
+    /// The TTI in which it was last served, plus one.
     served: u64,
 }
 
@@ -69,15 +70,15 @@ pub(super) struct Allocator {
     /// 1 / t_c, with t_c in TTIs.
     weight: f64,
     users: Vec<History>,
-    /// Whose turn it is, or who follows.
+    /// The user whose turn it is; a user without demand passes the turn to the next one.
     turn: usize,
     /// Blocks left of that turn.
     left: u32,
 }
 
 impl Allocator {
-    /// A scheduler of `blocks` for `users`, whose averages forget 1 − 1/e within `averaging`, a TTI
-    /// at least.
+    /// A scheduler of `blocks` for `users`, whose averages forget 1 − 1/e within `averaging`, at
+    /// least one TTI.
     pub(super) fn new(scheduler: Scheduler, averaging: Span, blocks: u32, users: usize) -> Self {
         let weight = TTI.0 as f64 / averaging.0.max(TTI.0) as f64;
         let users = vec![History::default(); users];
@@ -135,7 +136,7 @@ impl Allocator {
         *average
     }
 
-    /// A user was given so many bits in a TTI: T ← (1 − 1/t_c) T + r / t_c.
+    /// Credits a user with this many bits in a TTI: T ← (1 − 1/t_c) T + r / t_c.
     pub(super) fn credit(&mut self, tti: u64, user: usize, bits: f64) {
         if self.scheduler == Scheduler::ProportionalFair {
             let average = self.average(tti, user);
@@ -144,8 +145,8 @@ impl Allocator {
         }
     }
 
-    /// Round robin. The first may come again after all others, so there is one visit more than
-    /// users.
+    /// Round robin. The first user may have a second visit after all others, so there is one visit
+    /// more than users.
     fn take_turns(&mut self, wants: &mut [Want], grants: &mut Vec<Grant>) {
         let turn = self.turn;
         let mut at = wants.iter().position(|want| want.user >= turn).unwrap_or(0);
@@ -178,8 +179,8 @@ impl Allocator {
 mod tests {
     use super::*;
 
-    /// Blocks of each of three users in each of `ttis`, of 10 blocks; they want so many, and a
-    /// block carries so much.
+    /// Blocks of each of three users in each of `ttis`, of 10 blocks; `wants` has their demand in
+    /// blocks and the bits of a block.
     fn given(scheduler: Scheduler, ttis: u64, wants: [(u32, f64); 3]) -> Vec<[u32; 3]> {
         let mut allocator = Allocator::new(scheduler, Span::millis(4), 10, 3);
         let mut given = Vec::new();
@@ -205,7 +206,7 @@ mod tests {
         let all = given(Scheduler::RoundRobin, 4, [(10, 1.0), (10, 9.0), (10, 1.0)]);
         assert_eq!(all, [[10, 0, 0], [0, 10, 0], [0, 0, 10], [10, 0, 0]]);
         let less = given(Scheduler::RoundRobin, 5, [(3, 1.0), (10, 1.0), (10, 1.0)]);
-        // The second has 7 of its turn at once and 3 later, the third follows, and so on.
+        // The second user has 7 of its turn at once and 3 later, the third follows, and so on.
         assert_eq!(less, [[3, 7, 0], [0, 3, 7], [3, 4, 3], [0, 6, 4], [3, 1, 6]]);
         let alone = given(Scheduler::RoundRobin, 2, [(0, 1.0), (10, 1.0), (0, 1.0)]);
         assert_eq!(alone, [[0, 10, 0], [0, 10, 0]]);

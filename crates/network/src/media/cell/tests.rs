@@ -1,4 +1,4 @@
-//! The cell beside closed forms, and what holds for any scene.
+//! The cell compared with closed forms, and invariants of arbitrary scenes.
 
 use super::*;
 use crate::testing::{Lcg, Never, TestPacket, queues};
@@ -13,7 +13,7 @@ fn user(snr_db: f64) -> CellUser {
 /// Packets that always wait in each link: more than two TTIs carry.
 const WAITING: u32 = 20;
 
-/// Lanes that always have packets of 1500 bytes, and others that have some at times.
+/// Links that always have packets of 1500 bytes, and others that have some at times.
 struct Saturated {
     cell: Cell<TestPacket>,
     rng: Lcg,
@@ -45,7 +45,7 @@ fn saturated(settings: &CellSettings, stations: &[Station], links: &[(usize, usi
     Saturated { cell, rng, now: Time::ZERO, saturated: links.len(), arrived }
 }
 
-/// Lanes from the base to each of so many users.
+/// Links from the base to each of this many users.
 fn downlinks(users: usize) -> Vec<(usize, usize)> {
     (1..=users).map(|user| (0, user)).collect()
 }
@@ -55,8 +55,8 @@ impl Saturated {
         assert!(self.cell.offer(self.now, link, TestPacket::of(bytes), &mut self.rng));
     }
 
-    /// Runs for so many milliseconds more, and returns what has arrived in each link meanwhile, in
-    /// b/s.
+    /// Runs for this many milliseconds more, and returns the rate at which packets arrived on each
+    /// link, in b/s.
     fn run(&mut self, millis: u64) -> Vec<f64> {
         if self.now == Time::ZERO {
             (0..self.saturated as u32).for_each(|l| (0..WAITING).for_each(|_| self.offer(l, 1500)));
@@ -96,7 +96,7 @@ fn a_user_alone_has_its_peak_rate_in_each_direction_whatever_the_scheduler() {
             let rates = run.run(20_000);
             let peaks = [Direction::Down, Direction::Up].map(|way| run.cell.rate_bps(1, way));
             for (rate, peak) in rates.iter().zip(peaks) {
-                // Less what is under way at the end: a TTI, and a packet.
+                // Less the data on its way at the end: a TTI, and a packet.
                 let rest = peak * 0.001 + 12_000.0;
                 assert!((peak - rate) * 20.0 <= rest && *rate <= peak, "{snr_db}: {rate} {peak}");
             }
@@ -253,7 +253,7 @@ fn a_lane_between_users_is_refused() {
     cell(FAIR, &[user(1.0), user(1.0)], &[(0, 1), (1, 2)]);
 }
 
-/// Means of up to five users, links, and packets: when in µs, on which link, how long.
+/// Means of up to five users, links, and packets: time in µs, link, length.
 type Scene = (Vec<f64>, Vec<(usize, usize)>, Vec<(u64, usize, u32)>);
 
 fn scene() -> impl Strategy<Value = Scene> {
@@ -268,12 +268,11 @@ fn scene() -> impl Strategy<Value = Scene> {
     })
 }
 
-/// What came of a scene: whether each packet was taken, when what came out, and the blocks used up
-/// to each TTI's start, by direction and user.
+/// The result of a scene: whether each packet was accepted, each exit with its time, and the blocks
+/// used up to each TTI's start, by direction and user.
 type Played = (Vec<bool>, Vec<(Time, Outcome<TestPacket>)>, Vec<[Vec<u64>; 2]>);
 
-/// Plays a scene to its end. Between the events nothing happens, and if `curious`, somebody looks
-/// for it.
+/// Plays a scene to its end. If `curious`, an observer also looks at the cell between events.
 fn play(
     cell: &mut Cell<TestPacket>,
     packets: &[(u64, usize, u32)],
@@ -309,9 +308,9 @@ fn play(
     }
 }
 
-/// No TTI has more blocks than there are, and no block has carried more than it can: without fading
-/// what its user's signal allows, and else what the best would. `bytes` have arrived, by direction
-/// and user.
+/// Checks that no TTI uses more blocks than there are, and that no block carries more than its
+/// capacity: at the user's signal without fading, at the best signal with it. `bytes` have arrived,
+/// by direction and user.
 fn within_capacity(
     cell: &Cell<TestPacket>,
     used: &[[Vec<u64>; 2]],

@@ -1,4 +1,4 @@
-//! Rate limits of messages, and RREQs that were received already.
+//! Rate limits of messages, and the record of received RREQs.
 
 use crate::routing::Node;
 use std::collections::{BTreeSet, VecDeque};
@@ -10,7 +10,7 @@ const SECOND: Span = Span::millis(1000);
 #[derive(Debug)]
 pub(super) struct RateLimit {
     most: usize,
-    /// When the last ones were sent, oldest first.
+    /// Times of the last messages, oldest first.
     sent: VecDeque<Time>,
 }
 

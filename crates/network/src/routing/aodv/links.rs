@@ -13,9 +13,9 @@ const MOST_UNREACHABLE: usize = 255;
 /// State of a neighbour besides the route to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Neighbour {
-    /// When the last packet or message of it was received.
+    /// When the last packet or message from it was received.
     heard: Time,
-    /// When its last HELLO was received; none before the first and after a loss of the link.
+    /// When its last HELLO was received; `None` before the first and after a loss of the link.
     hello: Option<Time>,
     /// Until when it is in the blacklist: its RREQs are ignored.
     blacklisted_until: Time,
@@ -143,7 +143,7 @@ impl Aodv {
         let mut unreachable = Vec::new();
         for node in lost {
             let Some(route) = self.table.get(now, *node) else { continue };
-            // Without a sequence number no node has a route over this one.
+            // Without a sequence number no other node can have a route over this one.
             let Some(sequence) = route.sequence else { continue };
             if sender.is_some() || !route.precursors.is_empty() {
                 receivers.extend(&route.precursors);

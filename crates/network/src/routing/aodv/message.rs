@@ -38,7 +38,7 @@ pub struct Rreq {
     pub id: u32,
     /// The destination of the route.
     pub destination: Node,
-    /// Newest known sequence number of the destination; none is flag U.
+    /// Newest known sequence number of the destination; `None` is flag U.
     pub destination_sequence: Option<u32>,
     /// The node that needs the route.
     pub originator: Node,

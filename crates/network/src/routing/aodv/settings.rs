@@ -102,7 +102,7 @@ impl AodvSettings {
         Span(u64::from(self.allowed_hello_loss) * self.hello_interval.0)
     }
 
-    /// §6.4: the TTL of the first RREQ; `hops` is the last known hop count, 0 if there is none.
+    /// §6.4: the TTL of the first RREQ; `hops` is the last known hop count, 0 if it is unknown.
     pub(super) fn first_ttl(&self, hops: u8) -> u8 {
         match hops {
             0 => self.within_threshold(self.ttl_start),

@@ -12,7 +12,7 @@ pub(super) fn newer(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) > 0
 }
 
-/// The newer one of two sequence numbers, of which either may be unknown.
+/// The newer one of two sequence numbers; either may be unknown.
 pub(super) fn newest(a: Option<u32>, b: Option<u32>) -> Option<u32> {
     match (a, b) {
         (Some(a), Some(b)) if newer(b, a) => Some(b),
@@ -35,9 +35,9 @@ pub(super) enum State {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Route {
     pub(super) state: State,
-    /// The destination's sequence number; none if it was never known.
+    /// The destination's sequence number; `None` if it was never known.
     pub(super) sequence: Option<u32>,
-    /// Hop count, of an invalid route the last one; 0 after its deletion.
+    /// Hop count. For an invalid route: the last one, and 0 after its deletion.
     pub(super) hops: u8,
     pub(super) next: Node,
     /// When it expires, or if it is invalid, is deleted.

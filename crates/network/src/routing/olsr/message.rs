@@ -71,7 +71,7 @@ pub(super) struct Hello {
     pub(super) willingness: u8,
     /// Neighbours by link code, each in one group.
     pub(super) groups: Vec<(LinkCode, Vec<Node>)>,
-    /// Those of them that are symmetric or relays, in order; all receivers share the list.
+    /// The symmetric neighbours and relays among them, in order; all receivers share the list.
     symmetric: Arc<[Node]>,
 }
 

@@ -74,7 +74,7 @@ fn walk(ether: &Ether<impl RoutingProtocol>, from: Node, to: Node) -> Option<usi
     Some(hops)
 }
 
-/// Pairs whose route is not what breadth-first search finds.
+/// Pairs whose route differs from that of breadth-first search.
 fn wrong(ether: &Ether<impl RoutingProtocol>) -> Vec<(Node, Node)> {
     let nodes = 0..ether.routers.len() as Node;
     let mut wrong = Vec::new();
@@ -104,7 +104,7 @@ fn send_all(ether: &mut Ether<Olsr>) -> usize {
     ether.delivered.len()
 }
 
-/// How many pairs breadth-first search connects.
+/// Number of pairs that breadth-first search connects.
 fn connected(ether: &Ether<Olsr>) -> usize {
     let reached = |from| ether.distances(from).iter().flatten().count() - 1;
     (0..ether.routers.len() as Node).map(reached).sum()
@@ -129,7 +129,7 @@ proptest! {
             let hops = ether.distances(probe.source)[usize::from(probe.destination)];
             prop_assert_eq!(Some(probe.way.len() - 1), hops);
         }
-        // It stays so.
+        // The routes stay right.
         wait(&mut ether, Span::millis(40_000));
         prop_assert_eq!(wrong(&ether), []);
     }
@@ -258,7 +258,7 @@ fn a_break_is_routed_around_at_once_where_another_way_is_known() {
     wait(&mut ether, CONVERGED);
     assert_eq!(ether.routers[0].route_to(ether.now, 3), Some(1));
     ether.relink([(0, 2), (1, 3), (2, 3)]);
-    ether.send(0, 3); // It is lost, and tells of the break.
+    ether.send(0, 3); // The packet is lost, and its loss reports the break.
     wait(&mut ether, Span::millis(20));
     assert_eq!(ether.dropped.len(), 1);
     ether.send(0, 3);
@@ -430,8 +430,8 @@ fn cost(floods: bool) -> (f64, f64) {
 fn mprs_make_a_tc_cheaper_than_flooding() {
     let (flooded, flooded_bytes) = cost(true);
     let (relayed, relayed_bytes) = cost(false);
-    // 49 times against 5 times; 1,162 bytes a second and node against 82, for fewer say less as
-    // well.
+    // 49 times against 5 times; 1,162 bytes a second and node against 82, because fewer TCs also
+    // list fewer nodes.
     assert!(flooded > 48.9 && flooded < 49.1, "{flooded}");
     assert!(relayed < 6.0, "{relayed}");
     assert!(relayed_bytes < flooded_bytes / 10.0, "{relayed_bytes} {flooded_bytes}");

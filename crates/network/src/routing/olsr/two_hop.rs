@@ -6,16 +6,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::Time;
 
-/// N_time by N_2hop_addr. A HELLO names nearly all of them, and is the same for all that receive
-/// it: they share its list. Each with a list of its own, 163 nodes on 8 channels took 762 MB.
+/// N_time by N_2hop_addr. A HELLO names nearly all of them, and is the same for all its receivers:
+/// they share its list. With a list for each receiver, 163 nodes on 8 channels took 762 MB.
 #[derive(Clone, Debug)]
 pub(super) struct TwoHop {
-    /// The node that keeps these tuples; the list may have it, but it is no 2-hop neighbour.
+    /// The node that keeps these tuples; the list may contain it, but it is not a 2-hop neighbour.
     me: Node,
-    /// What the last HELLO has named as symmetric, in order, and its N_time.
+    /// Nodes that the last HELLO named as symmetric, in order, and its N_time.
     named: Arc<[Node]>,
     until: Time,
-    /// What only older HELLOs have named.
+    /// Nodes that only older HELLOs named.
     older: BTreeMap<Node, Time>,
 }
 
@@ -24,7 +24,7 @@ impl TwoHop {
         TwoHop { me, named: Arc::new([]), until: Time::ZERO, older: BTreeMap::new() }
     }
 
-    /// Takes in a HELLO that is valid until then; returns whether the 2-hop neighbours change.
+    /// Applies a HELLO that is valid until `until`; returns whether the 2-hop neighbours change.
     pub(super) fn update(&mut self, hello: &Hello, until: Time) -> bool {
         let named = hello.symmetric();
         let before = std::mem::replace(&mut self.named, named.clone());
@@ -47,7 +47,7 @@ impl TwoHop {
         changed
     }
 
-    /// The link to the neighbour is lost, and its tuples with it.
+    /// The link to the neighbour is lost: removes its tuples.
     pub(super) fn clear(&mut self) {
         *self = TwoHop::new(self.me);
     }
@@ -97,7 +97,7 @@ mod tests {
     const LOST: LinkCode = (LinkType::Lost, NeighbourType::Not);
 
     proptest! {
-        /// Beside a plain map of tuples, as the RFC has it.
+        /// Compared with a plain map of tuples, as in the RFC.
         #[test]
         fn tuples_are_those_of_the_rfc(
             hellos in prop::collection::vec((prop::collection::vec(0u8..4, 9), 1u64..9, 1u64..9), 1..30),

@@ -1,4 +1,4 @@
-//! How a path comes to be: the handshake of a connection and of a join.
+//! The handshakes of a connection and of a join.
 //!
 //! ```text
 //!   connection   SYN ──►  ◄── SYN/ACK                             then data   (RFC 9293 §3.5)
@@ -13,19 +13,19 @@ use crate::settings::SenderSettings;
 use units::{Span, Time};
 use wire::{Ack, Flags};
 
-/// How far a path has come.
+/// The state of a path's handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Opening {
     /// Established.
     Done,
-    /// Nothing was sent yet.
+    /// No packet was sent yet.
     Closed,
-    /// The request is out, of a join or of the connection.
+    /// The request of a connection or of a join was sent.
     Asked {
         /// Whether it is a join.
         join: bool,
     },
-    /// The join was granted and is confirmed.
+    /// The join was granted, and the confirmation was sent.
     Confirming,
 }
 
@@ -33,12 +33,12 @@ enum Opening {
 #[derive(Debug)]
 pub(super) struct Handshake {
     state: Opening,
-    /// A packet of it is to be sent now.
+    /// A packet of the handshake must be sent now.
     ask: bool,
 }
 
 impl Handshake {
-    /// Of a path that needs one, or is there at once.
+    /// The state of a path that needs a handshake, or is established at once.
     pub(super) fn new(needed: bool) -> Self {
         Handshake { state: if needed { Opening::Closed } else { Opening::Done }, ask: false }
     }
@@ -50,17 +50,17 @@ impl Path {
         self.handshake.state == Opening::Done
     }
 
-    /// Whether it belongs to the connection and has asked for nothing yet.
+    /// Whether it belongs to the connection and has not sent a request yet.
     pub(crate) fn closed(&self) -> bool {
         self.standing.member && self.handshake.state == Opening::Closed
     }
 
-    /// Whether it has asked and is not established yet.
+    /// Whether it has sent a request and is not established yet.
     pub(crate) fn asks(&self) -> bool {
         matches!(self.handshake.state, Opening::Asked { .. } | Opening::Confirming)
     }
 
-    /// Asks for the connection, or for a join.
+    /// Sends the request of a connection, or of a join.
     pub(crate) fn open(&mut self, join: bool) {
         self.handshake.state = Opening::Asked { join };
         self.timer.backoff = 0;
@@ -84,23 +84,23 @@ impl Path {
         }
     }
 
-    /// The timer of the handshake: what was sent is sent again.
+    /// The timer of the handshake fired: the last packet is sent again.
     pub(super) fn ask_again(&mut self) {
         self.timer.backoff += 1;
         self.handshake.ask = true;
         self.timer.deadline = Time::NEVER;
     }
 
-    /// An answer of the handshake; whether the path is established by it.
+    /// An answer of the handshake arrived; returns whether it establishes the path.
     pub(crate) fn on_answer(&mut self, now: Time, ack: &Ack) -> bool {
         let next = match self.handshake.state {
             Opening::Asked { join: false } if ack.flags.has(Flags::SYN) => Opening::Done,
             Opening::Asked { join: true } if ack.flags.has(Flags::SYN) => Opening::Confirming,
             Opening::Confirming if ack.flags.has(Flags::CONFIRM) => Opening::Done,
-            _ => return false, // answers that come again change nothing
+            _ => return false, // duplicate answers change nothing
         };
         if self.timer.backoff == 0 {
-            self.rtt.sample(now.since(ack.echo)); // Karn: not of what was sent again
+            self.rtt.sample(now.since(ack.echo)); // Karn: no sample of a retransmission
         }
         self.handshake.state = next;
         self.timer.backoff = 0;

@@ -1,4 +1,4 @@
-//! What a path may send, and what it has sent.
+//! Limits on sending of a path, and the record of sent segments.
 
 use super::Path;
 use crate::options::Idle;
@@ -8,18 +8,18 @@ use units::{Span, Time};
 use wire::{Flags, Range};
 
 impl Path {
-    /// Takes over the window that control has set; returns whether it has changed.
+    /// Applies the window set by control; returns whether it has changed.
     pub(crate) fn refresh(&mut self, cwnd: f64, segment: u32) -> bool {
         let window = u64::from(cwnd as u32) * u64::from(segment);
         std::mem::replace(&mut self.window, window) != window
     }
 
-    /// Whether control may pace it.
+    /// Whether control may pace the path.
     pub(crate) fn is_paced(&self) -> bool {
         self.tracking.is_some()
     }
 
-    /// Takes over the rate in segments per second at which control paces the path.
+    /// Applies control's pacing rate in segments per second.
     pub(crate) fn set_pace(&mut self, rate: Option<SegmentRate>, settings: &SenderSettings) {
         if let Some(tracking) = &mut self.tracking {
             let bytes = rate.map(|rate| rate.0 * f64::from(settings.segment()));
@@ -27,12 +27,12 @@ impl Path {
         }
     }
 
-    /// When pacing lets the path send.
+    /// When pacing permits the next segment.
     fn next_send(&self) -> Time {
         self.tracking.as_ref().map_or(Time::ZERO, |tracking| tracking.pacing.next_send)
     }
 
-    /// Looks whether pacing holds the path back.
+    /// Updates whether pacing holds the path back.
     pub(crate) fn look_at_pace(&mut self, now: Time) {
         self.standing.usable = self.standing.member
             && self.established()
@@ -45,12 +45,12 @@ impl Path {
         self.standing.member && self.established() && !self.suspended() && !self.standing.failed
     }
 
-    /// Whether the byte `dsn` of the connection is outstanding on it.
+    /// Whether the byte `dsn` of the connection is outstanding on this path.
     pub(crate) fn holds(&self, dsn: u64) -> bool {
         self.mapping.as_ref().is_some_and(|mapping| mapping.holds(dsn))
     }
 
-    /// When pacing lets the path go on, if it holds it back.
+    /// When pacing releases the path, if it holds it back.
     pub(crate) fn held_until(&self) -> Option<Time> {
         let held = self.established() && !self.suspended() && !self.standing.usable;
         (self.standing.member && held).then(|| self.next_send())
@@ -67,8 +67,8 @@ impl Path {
         self.standing.usable && self.host_has_room()
     }
 
-    /// TCP Small Queues since 2013: the host may hold what the path sends in `time` at the rate
-    /// that Linux paces with, which is twice the window in a round trip in slow start and 1.2 times
+    /// TCP Small Queues since 2013: the host may hold the data that the path sends in `time` at
+    /// Linux' pacing rate, which is twice the window in a round trip in slow start and 1.2 times
     /// beyond (`tcp_small_queue_check`, `tcp_update_pacing_rate`).
     pub(crate) fn limit_host(&mut self, time: Span, window: Window, settings: &SenderSettings) {
         let srtt = self.rtt.srtt();
@@ -82,12 +82,12 @@ impl Path {
         self.host.limit = (bytes as u64).max(least).min(most);
     }
 
-    /// Whether the host may hold more of it.
+    /// Whether the host may queue more of its data.
     pub(crate) fn host_has_room(&self) -> bool {
         self.host.queued < self.host.limit
     }
 
-    /// What has left the host no longer waits there.
+    /// `bytes` have left the host's queue.
     pub(crate) fn left_host(&mut self, bytes: u32, settings: &SenderSettings) {
         self.host.queued = self.host.queued.saturating_sub(u64::from(bytes));
         if self.host.limit != u64::MAX {
@@ -95,8 +95,9 @@ impl Path {
         }
     }
 
-    /// Looks whether it could carry new data. Returns the bytes that recovery or the window allows.
-    #[inline(always)] // on the way of every segment
+    /// Updates whether the path could carry new data. Returns the bytes that recovery or the window
+    /// allows.
+    #[inline(always)] // runs for every segment
     pub(crate) fn look_for_room(&mut self, settings: &SenderSettings) -> u64 {
         let room = self.room(settings);
         let enough = room >= u64::from(settings.segment());
@@ -106,18 +107,18 @@ impl Path {
     }
 
     /// Whether recovery or the window allows `bytes` more.
-    #[inline(always)] // on the way of every ACK
+    #[inline(always)] // runs for every ACK
     pub(crate) fn window_has_room(&self, bytes: u64, settings: &SenderSettings) -> bool {
         self.room(settings) >= bytes
     }
 
     /// Bytes that recovery or the window allows now.
-    #[inline(always)] // on the way of every ACK
+    #[inline(always)] // runs for every ACK
     fn room(&self, settings: &SenderSettings) -> u64 {
         if self.recovery.phase == Phase::Recovery && settings.prr {
             return self.recovery.prr.allowance();
         }
-        // Limited transmit (RFC 3042) lets what duplicate ACKs report make room for new data.
+        // Limited transmit (RFC 3042): segments reported by duplicate ACKs make room for new data.
         let in_flight =
             match settings.options.limited_transmit || self.recovery.phase != Phase::Open {
                 true => self.board.pipe(),
@@ -126,14 +127,14 @@ impl Path {
         self.window.saturating_sub(in_flight)
     }
 
-    /// Whether it has lost something that it has not sent again.
-    #[inline(always)] // on the way of every segment
+    /// Whether it has lost data that it has not sent again.
+    #[inline(always)] // runs for every segment
     pub(crate) fn has_lost(&self) -> bool {
         self.board.next_lost().is_some()
     }
 
-    /// The next segment to send again, if any is known to be lost.
-    #[inline] // on the way of every ACK
+    /// The next segment to send again, if a loss is known.
+    #[inline] // runs for every ACK
     pub(crate) fn next_retransmission(&self, segment: u32) -> Option<Range> {
         let gap = self.board.next_lost()?;
         if self.tracking.as_ref().is_some_and(|tracking| tracking.holds_back()) {
@@ -142,7 +143,7 @@ impl Path {
         self.segment_of(gap, segment)
     }
 
-    /// The first segment of a range that was sent before; a segment carries one mapping.
+    /// The first segment of a retransmitted range; a segment carries one mapping.
     fn segment_of(&self, range: Range, segment: u32) -> Option<Range> {
         let mut len = range.len().min(u64::from(segment));
         if let Some(mapping) = &self.mapping {
@@ -151,7 +152,7 @@ impl Path {
         Some(Range { start: range.start, end: range.start + len })
     }
 
-    /// The data sequence number of a byte that is outstanding.
+    /// The data sequence number of an outstanding byte.
     pub(crate) fn dsn(&self, seq: u64) -> Option<u64> {
         match &self.mapping {
             Some(mapping) => Some(mapping.find(seq)?.0),
@@ -159,14 +160,14 @@ impl Path {
         }
     }
 
-    /// Whether a tail-loss probe is to be sent.
+    /// Whether a tail-loss probe is due.
     pub(crate) fn probe_due(&self) -> bool {
         let probe = self.tracking.as_ref().and_then(|tracking| tracking.probe.as_ref());
         probe.is_some_and(|probe| probe.due)
     }
 
-    /// F-RTO waits for the answer to new data, but there is none to send (RFC 5682 §2.1 step 2b):
-    /// it gives up. Returns whether it did.
+    /// F-RTO waits for the answer to new data, but there is no new data to send (RFC 5682 §2.1 step
+    /// 2b): it gives up. Returns whether it did.
     pub(crate) fn give_up_waiting(&mut self) -> bool {
         let nothing_out = self.board.pipe() == 0;
         let Some(tracking) = self.tracking.as_mut().filter(|tracking| tracking.holds_back()) else {
@@ -191,7 +192,7 @@ impl Path {
     /// The application has nothing to send.
     pub(crate) fn on_app_limited(&mut self) {
         if self.standing.cwnd_limited {
-            return; // its window is what limits it
+            return; // its window is the limit
         }
         let pipe = self.board.pipe();
         if let Some(tracking) = &mut self.tracking {
@@ -199,13 +200,13 @@ impl Path {
         }
     }
 
-    /// What a tail-loss probe sends when there is nothing new: the last segment (RFC 8985 §7.3).
+    /// The segment of a tail-loss probe without new data: the last one (RFC 8985 §7.3).
     pub(crate) fn last_segment(&self, segment: u32) -> Option<Range> {
         self.segment_of(self.tracking.as_ref()?.last_segment()?, segment)
     }
 
     /// A segment was handed over for transmission.
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     pub(crate) fn on_transmit(&mut self, now: Time, range: Range, settings: &SenderSettings) {
         let bytes = range.len();
         self.host.queued += bytes;
@@ -223,7 +224,8 @@ impl Path {
         }
     }
 
-    /// The ECN bits of the next new data (RFC 3168 §6.1.2); a retransmission has none (§6.1.5).
+    /// The ECN bits of the next new data (RFC 3168 §6.1.2); a retransmission has no ECN bits
+    /// (§6.1.5).
     pub(crate) fn ecn(&mut self) -> Flags {
         let Some(ecn) = self.tracking.as_mut().and_then(|tracking| tracking.ecn.as_mut()) else {
             return Flags::NONE;
@@ -235,7 +237,7 @@ impl Path {
     }
 
     /// New data is about to be sent: if the path was idle for longer than its timeout, its window
-    /// may be too old. Returns whether it was changed.
+    /// may be outdated. Returns whether it was changed.
     pub(crate) fn restart_after_idle(
         &mut self,
         now: Time,
@@ -263,8 +265,8 @@ impl Path {
         true
     }
 
-    /// Data ranges that were sent on this path, have not arrived and have not been offered to other
-    /// paths before.
+    /// Data ranges sent on this path that have not arrived and have not been offered to other paths
+    /// before.
     pub(crate) fn offer(&mut self) -> Vec<Range> {
         let Some(mapping) = &self.mapping else {
             return Vec::new();

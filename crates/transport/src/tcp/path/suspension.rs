@@ -1,7 +1,8 @@
-//! A path that is suspended: it stays in the connection and carries nothing but a probe at times.
+//! Suspension of a path: the path stays in the connection and carries only an occasional probe.
 //!
-//! A probe is the oldest segment that is outstanding, sent again. Nothing new travels, so that a
-//! receiver need not know of it, and an answer to it moves the path's acknowledgement.
+//! A probe is the oldest outstanding segment, sent again. It carries no new data, so that the
+//! receiver needs no knowledge of suspension, and the answer to a probe moves the path's
+//! acknowledgement.
 
 use super::Path;
 use super::timer::TimerKind;
@@ -10,8 +11,8 @@ use units::{Span, Time};
 use wire::Range;
 
 /// Time between two probes. The ledger of Xue et al. 2017 recommends it
-/// (`couple.wish.path_selection`); it is also the first timeout of RFC 6298 §2.1, what TCP waits
-/// for on a path of which it knows nothing.
+/// (`couple.wish.path_selection`); it is also the first timeout of RFC 6298 §2.1, for a path
+/// without a round-trip sample.
 const PROBES_EVERY: Span = Span::millis(1000);
 
 /// Whether a path is suspended.
@@ -22,12 +23,12 @@ pub(super) enum Suspension {
     No,
     /// It waits for the next probe, or for an answer.
     Waits,
-    /// A probe is to be sent now.
+    /// A probe must be sent now.
     Probes,
 }
 
 impl Path {
-    /// From now on the path carries only probes. What is outstanding counts as lost.
+    /// Suspends the path: it carries only probes. Outstanding data counts as lost.
     pub(crate) fn suspend(&mut self, now: Time) {
         self.suspension = Suspension::Waits;
         (self.standing.usable, self.standing.ready) = (false, false);
@@ -37,7 +38,7 @@ impl Path {
         self.wait_for_probe(now);
     }
 
-    /// The path is used again, with what has not been acknowledged to be sent again.
+    /// Resumes the path: unacknowledged data is sent again.
     pub(crate) fn resume(&mut self, now: Time) {
         self.suspension = Suspension::No;
         self.timer.kind = TimerKind::Retransmission;
@@ -49,7 +50,7 @@ impl Path {
         self.suspension != Suspension::No
     }
 
-    /// The time of the next probe has come.
+    /// The next probe is due.
     pub(super) fn probe_again(&mut self, now: Time) {
         self.suspension = Suspension::Probes;
         self.board.lose_all();
@@ -62,7 +63,7 @@ impl Path {
         self.timer.deadline = now + PROBES_EVERY;
     }
 
-    /// What a probe that is due sends again.
+    /// The segment of a probe that is due.
     pub(crate) fn poll_suspended(&mut self, segment: u32) -> Option<Range> {
         if self.suspension != Suspension::Probes {
             return None;

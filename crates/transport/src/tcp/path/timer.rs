@@ -1,4 +1,4 @@
-//! What time does to a path: it has one timer, which stands for the first thing that it waits for.
+//! Timers of a path: one timer, set for the first of several events.
 
 use super::Path;
 use crate::settings::SenderSettings;
@@ -6,7 +6,7 @@ use crate::tcp::scoreboard::Progress;
 use control::{Cause, CongestionController, Phase};
 use units::{Span, Time};
 
-/// What the timer stands for.
+/// The event for which the timer is set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum TimerKind {
     /// The retransmission timeout.
@@ -16,23 +16,23 @@ pub(super) enum TimerKind {
     Probe,
     /// The end of the reordering window (RFC 8985 §6.2).
     Reordering,
-    /// A packet of the handshake was not answered.
+    /// A packet of the handshake may be lost.
     Opening,
     /// The next probe of a suspended path.
     Suspension,
 }
 
-/// What came of the timer.
+/// The result of a fired timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fired {
     /// A retransmission timeout.
     Timeout,
-    /// Something else, which concerns this path alone.
+    /// Another event, which concerns this path alone.
     Other,
 }
 
 impl Path {
-    /// The time of `deadline` has come.
+    /// The timer's deadline has come.
     pub(crate) fn on_timer(
         &mut self,
         now: Time,
@@ -53,7 +53,7 @@ impl Path {
                 {
                     probe.due = true;
                 }
-                // §7.3: the probe has a full timeout to be answered
+                // §7.3: the answer to the probe has a full timeout to arrive
                 self.restart_timer(now, settings);
             }
             TimerKind::Reordering => {
@@ -77,7 +77,7 @@ impl Path {
         control: &mut impl CongestionController,
         me: usize,
     ) {
-        // At most one decrease for a window: a timeout in recovery does not lower ssthresh again.
+        // At most one decrease in a window: a timeout in recovery does not lower ssthresh again.
         let cause = match self.recovery.phase {
             Phase::Open => Cause::Timeout,
             Phase::Recovery | Phase::Loss => Cause::TimeoutAgain,
@@ -100,7 +100,7 @@ impl Path {
     }
 
     /// Restarts the retransmission timer.
-    #[inline(always)] // on the way of every ACK
+    #[inline(always)] // runs for every ACK
     pub(in crate::tcp) fn restart_timer(&mut self, now: Time, settings: &SenderSettings) {
         self.timer.kind = TimerKind::Retransmission;
         self.timer.deadline = match self.board.outstanding() {
@@ -109,7 +109,7 @@ impl Path {
         };
     }
 
-    /// Sets the timer for what comes before the retransmission timeout, if anything does.
+    /// Sets the timer for an event before the retransmission timeout, if there is one.
     pub(super) fn arm(&mut self, now: Time) {
         let Some(tracking) = &mut self.tracking else {
             return;

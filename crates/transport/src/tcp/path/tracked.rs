@@ -1,4 +1,5 @@
-//! What a path that tracks its segments reads from an ACK, around what every path does with it.
+//! Processing of ACKs on a path with tracked segments, before and after the processing common to
+//! all paths.
 
 use super::Path;
 use crate::settings::SenderSettings;
@@ -9,8 +10,9 @@ use units::{Span, Time};
 use wire::Ack;
 
 impl Path {
-    /// Before an ACK has any effect but on the scoreboard; `None` if nothing of the kind is on.
-    #[inline(always)] // on the way of every ACK
+    /// Runs after the scoreboard's update and before all other effects of an ACK; `None` if all
+    /// tracking is off.
+    #[inline(always)] // runs for every ACK
     pub(super) fn track(&mut self, now: Time, ack: &Ack, progress: Progress) -> Option<Findings> {
         let tracking = self.tracking.as_mut()?;
         let findings = tracking.on_ack(now, ack, &self.board, progress);
@@ -21,7 +23,7 @@ impl Path {
         Some(findings)
     }
 
-    /// After an ACK has had its other effects: losses, reductions and the timer.
+    /// Runs after all other effects of an ACK: losses, reductions and the timer.
     #[inline(never)]
     pub(super) fn act_on(
         &mut self,
@@ -61,7 +63,7 @@ impl Path {
         self.arm(now);
     }
 
-    /// Control hears at which rate the path delivers, if it asked.
+    /// Reports the delivery rate of the path to control, if it needs it.
     fn tell_delivered(
         &mut self,
         now: Time,
@@ -91,8 +93,7 @@ impl Path {
         control.on_delivered(me, &delivered);
     }
 
-    /// The receiver echoes a mark (RFC 3168 §6.1.2): the window is reduced, but once for a window
-    /// of data.
+    /// The receiver echoes a mark (RFC 3168 §6.1.2): reduces the window once for a window of data.
     fn on_echo(&mut self, control: &mut impl CongestionController, me: usize) {
         let una = self.board.una;
         let Some(ecn) = self.tracking.as_mut().and_then(|tracking| tracking.ecn.as_mut()) else {
@@ -101,8 +102,7 @@ impl Path {
         if ecn.answered > 0 && una <= ecn.answered {
             return;
         }
-        // In recovery the window was reduced already, and the receiver must hear of it all the
-        // same.
+        // In recovery the window was reduced already, but the receiver must be told that it was.
         *ecn = Ecn { reduced: true, answered: self.board.nxt };
         if self.recovery.phase == Phase::Open {
             self.tally.marks += 1;
@@ -111,13 +111,13 @@ impl Path {
         }
     }
 
-    /// Marks of what was sent below this are answered already.
+    /// Marks of data below this byte are answered already.
     pub(super) fn answered_marks(&self) -> u64 {
         let ecn = self.tracking.as_ref().and_then(|tracking| tracking.ecn.as_ref());
         ecn.map_or(0, |ecn| ecn.answered)
     }
 
-    /// The last reduction need not have been.
+    /// The last reduction was spurious.
     fn undo(&mut self, control: &mut impl CongestionController, me: usize) {
         self.tally.undone += 1;
         self.board.unlose();
@@ -129,7 +129,7 @@ impl Path {
         control.undo(me);
     }
 
-    /// RACK looks for losses; whether there is something to send again.
+    /// RACK searches for losses; returns whether there is a segment to send again.
     pub(super) fn detect(&mut self, now: Time, settings: &SenderSettings) -> bool {
         let segment = u64::from(settings.segment());
         let urgent = self.recovery.phase != Phase::Open || self.board.many_sacked(segment);
@@ -140,15 +140,14 @@ impl Path {
         self.board.next_lost().is_some()
     }
 
-    /// A reduction is about to begin that is not taken back: nor is any before it.
+    /// A reduction begins that cannot be undone; then no earlier one can be.
     pub(super) fn forget_reduction(&mut self) {
         if let Some(undo) = self.tracking.as_mut().and_then(|tracking| tracking.undo.as_mut()) {
             undo.forget();
         }
     }
 
-    /// A reduction for a loss is about to begin: what is needed to take it back, and no probe any
-    /// more.
+    /// A reduction for a loss begins: saves the state to undo it, and cancels the probe.
     pub(super) fn before_reduction(&mut self) {
         let Some(tracking) = &mut self.tracking else {
             return;

@@ -1,5 +1,5 @@
-//! Parts of a sender that few connections have. They are one optional box, so that one check finds
-//! that there are none.
+//! Parts of a sender that few connections have. They are one optional box, so that a single check
+//! excludes them all.
 
 use super::Sender;
 use super::selection::Selection;
@@ -13,15 +13,16 @@ use control::CongestionController;
 use units::{Span, Time};
 use wire::{Ack, Data, Flags, Range};
 
-/// The parts beyond the common case; what is off is absent. What its paths track is theirs.
+/// The parts beyond the common case; a part is absent while it is off. State of tracked segments is
+/// in the paths.
 #[derive(Debug)]
 pub(super) struct Extensions {
     pub(super) handshake: Option<Handshake>,
     pub(super) help: Option<Help>,
     pub(super) selection: Option<Selection>,
-    /// What an idle time does to the window, if it does anything.
+    /// The effect of an idle time on the window, if any.
     idle: Option<Idle>,
-    /// What a path sends in this time is all of it that the host may hold.
+    /// The host may hold the data that a path sends in this time, and no more.
     small_queue_time: Option<Span>,
     /// The handshake is the only part: the box is dropped once every path is established.
     opens_only: bool,
@@ -34,24 +35,24 @@ pub(super) struct Handshake {
     pub(super) opened: bool,
 }
 
-/// Opportunistic retransmission: what each path did for others.
+/// Opportunistic retransmission: the help of each path for others.
 #[derive(Debug)]
 pub(super) struct Help {
-    /// Whether the window of the path that is helped is halved.
+    /// Whether the window of the helped path is halved.
     pub(super) penalise: bool,
     pub(super) paths: Box<[Helper]>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Helper {
-    /// The path has sent what the receiver waited for below this.
+    /// The path has sent the data below this for which the receiver waited.
     pub(super) helped: u64,
-    /// Its window is not halved again before.
+    /// Its window is not halved again before this time.
     pub(super) punished_until: Time,
 }
 
 impl Extensions {
-    /// The extensions of a connection; `None` if it has none and its paths track nothing.
+    /// The extensions of a connection; `None` if all are off and its paths track nothing.
     pub(super) fn new(settings: &SenderSettings, paths: usize) -> Option<Box<Self>> {
         let Options { handshake, opportunistic, penalise, idle, small_queue_time, suspend, .. } =
             settings.options;
@@ -89,7 +90,7 @@ pub(super) fn opens(ack: &Ack) -> bool {
 }
 
 impl<E: CongestionController> Sender<E> {
-    /// An ACK of `path` arrived, whatever is on.
+    /// An ACK of `path` arrived at a connection with extensions.
     #[inline(never)]
     pub(super) fn on_ack_extended(&mut self, now: Time, path: usize, ack: &Ack) {
         if opens(ack) {
@@ -119,8 +120,8 @@ impl<E: CongestionController> Sender<E> {
         }
     }
 
-    /// With every path established that belongs to it, a connection that has nothing beyond the
-    /// handshake goes the usual way.
+    /// Once every member path is established, a connection without further extensions drops the
+    /// box.
     fn end_opening(&mut self, now: Time) {
         let open = |path: &Path| path.established() || !path.standing.member;
         let over = self.extensions.as_ref().is_some_and(|parts| parts.opens_only)
@@ -132,28 +133,28 @@ impl<E: CongestionController> Sender<E> {
         }
     }
 
-    /// Keeps the extended way for good.
+    /// Keeps the extensions for good.
     #[cfg(test)]
     pub(super) fn stay_extended(&mut self) {
         let parts = self.extensions.get_or_insert_with(|| Box::new(Extensions::reopening()));
         parts.opens_only = false;
     }
 
-    /// A path joins: with handshakes, there is one to come.
+    /// A path joins: with handshakes, it begins one.
     pub(super) fn expect_opening(&mut self) {
         if self.settings.options.handshake && self.extensions.is_none() {
             self.extensions = Some(Box::new(Extensions::reopening()));
         }
     }
 
-    /// If control wants one-way delays, tells it that of the segment that `ack` acknowledges.
+    /// Reports the one-way delay of the segment that `ack` acknowledges, if control needs delays.
     pub(super) fn tell_delay(&mut self, path: usize, ack: &Ack) {
         if self.needs.delays && ack.ack > self.paths[path].board.una {
             self.control.on_delay(path, ack.transit);
         }
     }
 
-    /// If control may have moved the windows of all paths, reads them.
+    /// Reads the windows of all paths, if control may have moved them.
     pub(crate) fn refresh_siblings(&mut self) {
         if !self.needs.siblings {
             return;
@@ -167,7 +168,7 @@ impl<E: CongestionController> Sender<E> {
         }
     }
 
-    /// The next segment to send, whatever is on.
+    /// The next segment to send, with all extensions.
     #[inline(never)]
     pub(super) fn poll_extended(&mut self, now: Time) -> Option<Transmit<Data>> {
         self.prepare(now)
@@ -179,7 +180,7 @@ impl<E: CongestionController> Sender<E> {
             .or_else(|| self.give_up_waiting(now))
     }
 
-    /// The next data and its path, or help for the path that the receive window waits for.
+    /// The next data and its path, or help for the path for which the receive window waits.
     fn extended_data(&mut self, now: Time) -> Option<(usize, Range)> {
         self.paths.iter_mut().for_each(|path| _ = path.look_for_room(&self.settings));
         self.starved = false;
@@ -196,7 +197,8 @@ impl<E: CongestionController> Sender<E> {
         }
     }
 
-    /// New data is about to be sent on `me`: its window may be too old, and it has ECN bits.
+    /// New data is about to be sent on `me`: checks the age of its window, and returns its ECN
+    /// bits.
     #[inline(never)]
     pub(super) fn before_sending(&mut self, now: Time, me: usize) -> Flags {
         let path = &mut self.paths[me];
@@ -213,7 +215,8 @@ impl<E: CongestionController> Sender<E> {
         path.ecn()
     }
 
-    /// What a handshake sends, which paths pacing holds back, and a probe that is due.
+    /// Work before a poll: packets of handshakes, paths held back by pacing, and a probe that is
+    /// due.
     fn prepare(&mut self, now: Time) -> Option<Transmit<Data>> {
         self.open_closed();
         for (me, path) in self.paths.iter_mut().enumerate() {
@@ -239,8 +242,8 @@ impl<E: CongestionController> Sender<E> {
         Some(self.resend(now, me, range, dsn))
     }
 
-    /// If nothing is outstanding and nothing could be sent, what a control that moves several
-    /// windows then lets out.
+    /// If nothing is outstanding and nothing could be sent: lets a control that moves several
+    /// windows open one, and polls again.
     #[inline(never)] // few senders have such a control
     pub(super) fn after_stall(&mut self, now: Time) -> Option<Transmit<Data>> {
         if self.starved || self.paths.iter().any(|path| path.board.outstanding() > 0) {
@@ -254,7 +257,7 @@ impl<E: CongestionController> Sender<E> {
         Some(transmit)
     }
 
-    /// If a path has held retransmissions back for too long, the first of them.
+    /// The first retransmission, if a path has held its retransmissions back for too long.
     fn give_up_waiting(&mut self, now: Time) -> Option<Transmit<Data>> {
         match self.paths.iter_mut().any(Path::give_up_waiting) {
             true => self.poll_retransmission(now),
@@ -262,7 +265,7 @@ impl<E: CongestionController> Sender<E> {
         }
     }
 
-    /// A tail-loss probe that is due: new data if there is any, whatever the window says, or the
+    /// A tail-loss probe that is due: new data if there is any, whatever the window allows, or the
     /// last segment again (RFC 8985 §7.3).
     fn poll_probe(&mut self, now: Time) -> Option<Transmit<Data>> {
         let me = self.paths.iter().position(|path| path.probe_due())?;

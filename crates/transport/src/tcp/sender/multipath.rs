@@ -1,4 +1,4 @@
-//! What only connections with several paths do.
+//! Parts of a sender that only connections with several paths use.
 
 use super::extensions::{Handshake, Helper};
 use super::{NOBODY, Sender};
@@ -10,9 +10,9 @@ use wire::Range;
 
 impl<E: CongestionController> Sender<E> {
     /// Opportunistic retransmission and penalisation (Raiciu et al., NSDI 2012, §4.2): the receive
-    /// window is full, `me` could send, and another path holds the data that the receiver waits
-    /// for. That data goes on `me` too, once, and the window of the other path is halved, once for
-    /// each of its round trips.
+    /// window is full, `me` could send, and another path holds the data for which the receiver
+    /// waits. That data is sent on `me` too, once, and the window of the other path is halved, once
+    /// in each of its round trips.
     pub(super) fn opportunistic(&mut self, now: Time, me: usize) -> Option<(usize, Range)> {
         let start = self.data_una;
         let help = self.extensions.as_mut()?.help.as_mut()?;
@@ -35,15 +35,15 @@ impl<E: CongestionController> Sender<E> {
         Some((me, Range { start, end }))
     }
 
-    /// Offers what is outstanding on `from` to the other paths, and `more`.
+    /// Offers the outstanding data of `from` and the ranges of `more` to the other paths.
     pub(super) fn reinject_from(&mut self, from: usize, more: impl IntoIterator<Item = Range>) {
         let missing = self.paths[from].offer().into_iter().chain(more);
         let offered = missing.map(|range| (range, from));
         self.reinject.get_or_insert_default().waiting.extend(offered);
     }
 
-    /// Data that waits to be sent again on another path than before, and a path with space for it.
-    #[inline(always)] // on the way of every segment
+    /// Data to be sent again on another path, and a path with space for it.
+    #[inline(always)] // runs for every segment
     pub(super) fn reinjection(&mut self) -> Option<(usize, Range)> {
         match &self.reinject {
             None => None,
@@ -64,7 +64,7 @@ impl<E: CongestionController> Sender<E> {
         taken
     }
 
-    /// The first data of `waiting` that some path may send, and that path.
+    /// The first data of `waiting` that a path may send, and that path.
     fn take_from(&self, waiting: &mut VecDeque<(Range, usize)>) -> Option<(usize, Range)> {
         let able = |me: usize| {
             !self.paths[me].standing.failed && self.has_space(me) && !self.stands_by(me)
@@ -79,11 +79,12 @@ impl<E: CongestionController> Sender<E> {
         Some((me, taken))
     }
 
-    /// `path` leaves the connection; what it had outstanding is offered to the others, and `more`.
+    /// `path` leaves the connection; its outstanding data and `more` are offered to the other
+    /// paths.
     pub(crate) fn remove(&mut self, path: usize, more: impl IntoIterator<Item = Range>) {
         self.unblock();
         self.reinject_from(path, more);
-        // Should it join again, it has forgotten this data and may carry it like any other path.
+        // If it joins again, it has forgotten this data and may carry it like any other path.
         let waiting = self.reinject.iter_mut().flat_map(|it| it.waiting.iter_mut());
         waiting.filter(|(_, from)| *from == path).for_each(|item| item.1 = NOBODY);
         self.tell_scheduler_of_leaving(path);
@@ -98,8 +99,8 @@ impl<E: CongestionController> Sender<E> {
         self.refresh_siblings();
     }
 
-    /// With a handshake: paths that are closed ask for a join once the connection is established;
-    /// before, the first one asks for the connection.
+    /// With a handshake: closed paths request a join once the connection is established; before,
+    /// the first path requests the connection.
     pub(super) fn open_closed(&mut self) {
         let handshake = self.extensions.as_ref().and_then(|parts| parts.handshake.as_ref());
         let Some(Handshake { opened }) = handshake else {
@@ -112,7 +113,7 @@ impl<E: CongestionController> Sender<E> {
         for path in self.paths.iter_mut().filter(|path| path.closed()) {
             path.open(join);
             if !join {
-                break; // the others when it is established
+                break; // the others follow when it is established
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What the scheduler sees of a sender.
+//! The scheduler's view of a sender.
 
 use super::Sender;
 use super::several::{PathSet, Several};
@@ -19,14 +19,14 @@ pub(super) struct Seen<'a, E> {
     data_una: u64,
     unsent: &'a mut Unsent,
     starved: &'a mut bool,
-    /// Paths that may be ready; `None` where nobody keeps them.
+    /// Paths that may be ready; `None` if they are not tracked.
     ready: Option<PathSet>,
     now: Time,
 }
 
 impl<E: CongestionController> Sender<E> {
-    /// The scheduler of several paths, and what it sees at `now`.
-    #[inline(always)] // on the way of every segment
+    /// The scheduler of several paths, and its view at `now`.
+    #[inline(always)] // runs for every segment
     pub(super) fn seen(&mut self, now: Time) -> Option<(&mut Scheduling, Seen<'_, E>)> {
         let Several { scheduler, readiness } = self.several.as_deref_mut()?;
         let seen = Seen {
@@ -43,20 +43,19 @@ impl<E: CongestionController> Sender<E> {
         Some((scheduler, seen))
     }
 
-    /// Whether `me` is not to be used because it is a backup (RFC 8684 §3.3.8) and another path
-    /// works.
-    #[inline(always)] // on the way of every segment
+    /// Whether `me` stands by: it is a backup (RFC 8684 §3.3.8) and another path works.
+    #[inline(always)] // runs for every segment
     pub(super) fn stands_by(&self, me: usize) -> bool {
         stands_by(&self.paths, me)
     }
 }
 
-#[inline(always)] // on the way of every segment
+#[inline(always)] // runs for every segment
 fn stands_by(paths: &[Path], me: usize) -> bool {
     paths[me].standing.backup && another_works(paths)
 }
 
-/// Whether any path works that is no backup.
+/// Whether a path that is not a backup works.
 #[cold]
 fn another_works(paths: &[Path]) -> bool {
     paths.iter().any(|path| !path.standing.backup && path.working())
@@ -67,18 +66,18 @@ impl<E: CongestionController> View for Seen<'_, E> {
         self.now
     }
 
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     fn paths(&self) -> usize {
         self.paths.len()
     }
 
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     fn may_send(&self, path: usize) -> bool {
         let side = &self.paths[path];
         side.standing.ready && !side.standing.failed && !stands_by(self.paths, path)
     }
 
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     fn next_able(&self, from: usize) -> Option<usize> {
         let Some(ready) = self.ready else {
             return (from..self.paths.len()).find(|path| self.may_send(*path));
@@ -94,7 +93,7 @@ impl<E: CongestionController> View for Seen<'_, E> {
         self.paths[path].working() && !stands_by(self.paths, path)
     }
 
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     fn srtt(&self, path: usize) -> Span {
         self.paths[path].rtt.srtt()
     }

@@ -1,6 +1,5 @@
-//! Path selection: a path that has become far worse than it was is suspended until a probe on it
-//! is answered (wished for by Xue et al., TVT 2017, §V-B-2 and §V-C: "close the bad path
-//! timely").
+//! Path selection: a path that has become far worse than before is suspended until a probe on it is
+//! answered (wished for by Xue et al., TVT 2017, §V-B-2 and §V-C: "close the bad path timely").
 //!
 //! The rule:
 //! * **leave**: a path is suspended when less was acknowledged on it in the last 2 s than a tenth
@@ -8,13 +7,14 @@
 //!   over all the time that it was in use. Something was outstanding on it all that time: a path
 //!   without data to carry is not judged.
 //! * **probe**: once in a second the oldest outstanding segment is sent again on it.
-//! * **rejoin**: one answer to a probe, and the path is used like one that has just joined (RFC
-//!   9260 §8.3: one HEARTBEAT ACK makes a destination active again). So it is as soon as no other
+//! * **rejoin**: one answer to a probe, and the path is used as if it had just joined (RFC 9260
+//!   §8.3: one HEARTBEAT ACK makes a destination active again). The same holds as soon as no other
 //!   path is in use.
 //!
-//! A path's loss, its round trip and a stalled decoder all show in what is acknowledged, and the
-//! paper names throughput as what path selection goes by (§I). The paper has no numbers; 2 s, a
-//! tenth and 1 s are those that its ledger recommends (`couple.wish.path_selection`).
+//! A path's loss, its round trip and a stalled decoder all reduce the rate of acknowledged data,
+//! and the paper names throughput as the criterion of path selection (§I). The paper has no
+//! numbers; 2 s, a tenth and 1 s are the values that its ledger recommends
+//! (`couple.wish.path_selection`).
 
 use super::Sender;
 use crate::tcp::path::Path;
@@ -23,12 +23,12 @@ use std::collections::VecDeque;
 use units::{Span, Time};
 use wire::Range;
 
-/// Over so long a time a path's rate is judged.
+/// Time over which a path's rate is judged.
 const PATIENCE: Span = Span::millis(2000);
-/// Below such a part of its mean rate a path is slow.
+/// Fraction of its mean rate below which a path is slow.
 const SLOW: f64 = 0.1;
 
-/// What is known of each path's rate.
+/// The measurement of each path's rate.
 #[derive(Debug)]
 pub(super) struct Selection {
     paths: Box<[Watched]>,
@@ -38,21 +38,21 @@ pub(super) struct Selection {
 
 #[derive(Clone, Debug, Default)]
 struct Watched {
-    /// First byte that was not acknowledged at the last look.
+    /// First byte not acknowledged at the last look.
     una: u64,
-    /// Bytes acknowledged while in use, and for how long it was.
+    /// Bytes acknowledged while in use, and the time that it was in use.
     acked: u64,
     used: Span,
-    /// When it was looked at last.
+    /// When it was last looked at.
     looked: Time,
     /// When it was last seen with nothing outstanding.
     idle: Time,
-    /// When what was acknowledged, in the last `PATIENCE`.
+    /// Bytes acknowledged in the last `PATIENCE`, with their times.
     recent: VecDeque<(Time, u64)>,
 }
 
 impl Watched {
-    /// Takes over what has happened on `path` since the last look.
+    /// Updates the measurement with the events on `path` since the last look.
     fn update(&mut self, now: Time, path: &Path, in_use: bool) {
         let progress = path.board.una.saturating_sub(self.una);
         self.una = path.board.una;
@@ -76,7 +76,7 @@ impl Watched {
         self.recent.iter().map(|(_, bytes)| bytes).sum()
     }
 
-    /// When it will have had something outstanding and nothing acknowledged for `PATIENCE`.
+    /// When it will have had data outstanding and no acknowledgement for `PATIENCE`.
     fn silent_at(&self) -> Time {
         self.recent.back().map_or(self.idle, |(at, _)| self.idle.max(*at)) + PATIENCE
     }
@@ -93,7 +93,7 @@ impl Selection {
         Selection { paths: vec![Watched::default(); paths].into(), deadline: Time::NEVER }
     }
 
-    /// Looks at all paths; the slowest one that is to be suspended.
+    /// Looks at all paths; returns the slowest one to be suspended.
     fn look(&mut self, now: Time, paths: &[Path]) -> Option<usize> {
         let in_use = |me: usize| in_use(&paths[me]);
         for (me, (watched, path)) in self.paths.iter_mut().zip(paths).enumerate() {
@@ -120,7 +120,7 @@ impl Selection {
         self.deadline = self.deadline.min(self.paths[me].silent_at().max(now + Span(1)));
     }
 
-    /// `path` has left: nothing is known of it.
+    /// `path` has left: forgets its measurement.
     pub(super) fn forget(&mut self, me: usize, path: &Path) {
         let (una, looked) = (path.board.nxt, self.paths[me].looked);
         self.paths[me] = Watched { una, looked, idle: looked, ..Watched::default() };
@@ -132,14 +132,14 @@ fn in_use(path: &Path) -> bool {
 }
 
 impl<E: CongestionController> Sender<E> {
-    /// When a path that stays silent is looked at.
+    /// When the next silent path is looked at.
     pub(super) fn selects_at(&self) -> Time {
         let selection = self.extensions.as_ref().and_then(|it| it.selection.as_ref());
         selection.map_or(Time::NEVER, |selection| selection.deadline)
     }
 
-    /// If paths are selected, suspends the one that has become slow; what it has outstanding, and
-    /// what `stuck` says, is offered to the others.
+    /// With path selection, suspends the path that has become slow; its outstanding data and the
+    /// ranges of `stuck` are offered to the other paths.
     pub(crate) fn select_paths<R: IntoIterator<Item = Range>>(
         &mut self,
         now: Time,
@@ -161,14 +161,14 @@ impl<E: CongestionController> Sender<E> {
         }
     }
 
-    /// What was sent on `me` is acknowledged: if it was suspended, it is used again.
+    /// Data of `me` was acknowledged: if the path was suspended, it is used again.
     pub(crate) fn answered(&mut self, now: Time, me: usize) {
         if !self.paths[me].suspended() {
             return;
         }
         self.paths[me].resume(now);
         if let Some(selection) = self.extensions.as_mut().and_then(|it| it.selection.as_mut()) {
-            // Neither silence nor rate of the time before count.
+            // The time before counts neither as silence nor in the rate.
             let watched = &mut selection.paths[me];
             (watched.idle, watched.looked) = (now, now);
             watched.recent.clear();

@@ -1,5 +1,5 @@
-//! What only connections with several paths keep: their scheduler, and which paths could send
-//! something now, so that a usual ACK looks at no other path.
+//! State of connections with several paths: the scheduler, and the paths that could send now, so
+//! that a usual ACK looks at no other path.
 
 use super::Sender;
 use crate::scheduler::{Schedule, Scheduling};
@@ -12,14 +12,15 @@ use wire::Range;
 /// Bits of a set.
 const BITS: usize = u64::BITS as usize;
 
-/// Paths of which something may hold. Paths whose indices are equal modulo 64 share a bit, and of
-/// more than 64 paths none is ever taken out; so what holds is still to be asked of each.
+/// A set of paths that may have a property. Paths whose indices are equal modulo 64 share a bit,
+/// and with more than 64 paths no path is ever removed. So the property must still be checked for
+/// each path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PathSet(u64);
 
 impl PathSet {
-    /// Puts path `me` of `paths` in, or takes it out.
-    #[inline(always)] // on the way of every segment
+    /// Adds path `me` of `paths`, or removes it.
+    #[inline(always)] // runs for every segment
     fn set(&mut self, me: usize, paths: usize, holds: bool) {
         let bit = 1 << (me % BITS);
         match holds {
@@ -30,7 +31,7 @@ impl PathSet {
     }
 
     /// The first of `paths` paths at or after `from` that may be in the set.
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     pub(super) fn next(self, from: usize, paths: usize) -> Option<usize> {
         if from >= paths {
             return None;
@@ -41,17 +42,17 @@ impl PathSet {
     }
 }
 
-/// What has changed since the paths were looked at.
+/// The changes since the paths were last looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Changed {
     Nothing,
-    /// One path.
+    /// One path changed.
     Path(u32),
-    /// Any paths.
+    /// Any paths may have changed.
     Any,
 }
 
-/// What only a connection with several paths has.
+/// State that only a connection with several paths has.
 #[derive(Debug)]
 pub(super) struct Several {
     pub(super) scheduler: Scheduling,
@@ -65,15 +66,15 @@ impl Several {
     }
 }
 
-/// What was found when the paths were looked at last.
+/// Findings of the last look at the paths.
 #[derive(Debug)]
 pub(super) struct Readiness {
     changed: Changed,
     /// Paths that could carry new data: see `Standing::ready`.
     ready: PathSet,
-    /// Paths that have lost something.
+    /// Paths with lost data.
     lossy: PathSet,
-    /// No timer of a path fires before.
+    /// No timer of a path fires before this time.
     pub(super) timers: Time,
 }
 
@@ -86,13 +87,14 @@ impl Default for Readiness {
 
 impl Readiness {
     /// Any path may have changed.
-    #[inline(always)] // on the way of every ACK
+    #[inline(always)] // runs for every ACK
     pub(super) fn forget(&mut self) {
         self.changed = Changed::Any;
     }
 
-    /// Path `me` has changed; `alone` says that no other one has since all were looked at.
-    #[inline(always)] // on the way of every ACK
+    /// Path `me` has changed; `alone` says that no other path has changed since the last look at
+    /// all.
+    #[inline(always)] // runs for every ACK
     pub(super) fn changed(&mut self, me: usize, alone: bool) {
         self.changed = match alone && self.changed == Changed::Nothing {
             true => Changed::Path(me as u32),
@@ -100,8 +102,8 @@ impl Readiness {
         };
     }
 
-    /// Takes down what path `me` of `paths` could send.
-    #[inline(always)] // on the way of every segment
+    /// Records what path `me` of `paths` could send.
+    #[inline(always)] // runs for every segment
     fn look_at(&mut self, me: usize, paths: usize, path: &mut Path, settings: &SenderSettings) {
         path.look_for_room(settings);
         self.ready.set(me, paths, path.standing.ready);
@@ -109,7 +111,7 @@ impl Readiness {
         self.timers = self.timers.min(path.timer.deadline);
     }
 
-    /// Whether nothing that a path could do is missing.
+    /// Checks that no path that could send is missing.
     fn covers(&self, paths: &[Path]) -> bool {
         paths.iter().enumerate().all(|(me, path)| {
             let held = |set: PathSet, holds: bool| !holds || set.next(me, paths.len()) == Some(me);
@@ -119,14 +121,14 @@ impl Readiness {
         })
     }
 
-    /// The paths that could carry new data, where that is known.
-    #[inline(always)] // on the way of every segment
+    /// The paths that could carry new data, if they are known.
+    #[inline(always)] // runs for every segment
     pub(super) fn ready_paths(&self) -> Option<PathSet> {
         (self.changed == Changed::Nothing).then_some(self.ready)
     }
 
-    /// Whether none of `paths` could send anything.
-    #[inline(always)] // on the way of every segment
+    /// Whether none of `paths` could send.
+    #[inline(always)] // runs for every segment
     fn none(&self, paths: &[Path]) -> bool {
         let none = |set: PathSet, holds: fn(&Path) -> bool| {
             let mut path = set.next(0, paths.len());
@@ -141,7 +143,7 @@ impl Readiness {
 
 impl<E: CongestionController> Sender<E> {
     /// Looks at the paths that may have changed.
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     pub(super) fn look_at_changed(&mut self) {
         let Some(Several { readiness, .. }) = self.several.as_deref_mut() else {
             return;
@@ -164,8 +166,8 @@ impl<E: CongestionController> Sender<E> {
         debug_assert!(readiness.covers(&self.paths), "a path has changed unnoticed");
     }
 
-    /// Looks whether `me` could send new or lost data.
-    #[inline(always)] // on the way of every segment
+    /// Updates whether `me` could send new or lost data.
+    #[inline(always)] // runs for every segment
     pub(super) fn look_at(&mut self, me: usize) {
         if let Some(Several { readiness, .. }) = self.several.as_deref_mut() {
             let paths = self.paths.len();
@@ -173,14 +175,14 @@ impl<E: CongestionController> Sender<E> {
         }
     }
 
-    /// The first path at or after `from` that may have lost something.
-    #[inline(always)] // on the way of every segment
+    /// The first path at or after `from` that may have lost data.
+    #[inline(always)] // runs for every segment
     pub(super) fn next_lossy(&self, from: usize) -> Option<usize> {
         self.several.as_ref()?.readiness.lossy.next(from, self.paths.len())
     }
 
     /// The new data in `range` is about to be sent on `me`.
-    #[inline(always)] // on the way of every segment
+    #[inline(always)] // runs for every segment
     pub(super) fn tell_scheduler(&mut self, me: usize, range: Range) {
         if let Some(several) = &mut self.several {
             several.scheduler.on_new(me, range);
@@ -194,8 +196,8 @@ impl<E: CongestionController> Sender<E> {
         }
     }
 
-    /// Whether no path could send anything.
-    #[inline(always)] // on the way of every segment
+    /// Whether no path could send.
+    #[inline(always)] // runs for every segment
     pub(super) fn all_are_full(&self) -> bool {
         self.several.as_ref().is_some_and(|several| several.readiness.none(&self.paths))
     }

@@ -1,4 +1,4 @@
-//! Two endpoints, one clock, and a network that does what each test says.
+//! Two endpoints, one clock, and a network controlled by each test.
 
 use super::*;
 use crate::endpoint::ReceivingEndpoint;
@@ -27,7 +27,7 @@ fn sender(settings: SenderSettings, law: &str, paths: usize) -> Sender<AnyContro
     Sender::new(Arc::new(settings), control, paths, Time::ZERO)
 }
 
-/// What travels, in the order of arrival.
+/// Packets in flight, in the order of arrival.
 enum Moving {
     Data(usize, Data),
     Ack(usize, Ack),
@@ -41,9 +41,9 @@ struct Pair {
     moving: Vec<(Time, Moving)>,
     now: Time,
     sent: Vec<(usize, Data)>,
-    /// Usual segments and ACKs are taken the short way.
+    /// Whether usual segments and ACKs take the fast path.
     short: bool,
-    /// How many were.
+    /// Number of segments and ACKs that took it.
     shortened: usize,
 }
 
@@ -64,8 +64,7 @@ impl Pair {
         }
     }
 
-    /// Sends all that may be sent; `fate` says how much later than usual a segment arrives, if
-    /// ever.
+    /// Sends all that may be sent; `fate` gives the extra delay of a segment, or `None` for a loss.
     fn transmit(&mut self, fate: &mut impl FnMut(usize, &Data) -> Option<Span>) {
         while let Some(Transmit { path, segment: data }) = self.sender.poll_transmit(self.now) {
             self.sender.on_sent(path, data.len);
@@ -213,8 +212,7 @@ fn a_dead_path_loses_no_byte_and_stalls_for_about_one_timeout() {
 
 #[test]
 fn a_path_that_dies_again_soon_after_it_came_back_loses_no_byte_either() {
-    // At 0.5 s path 0 dies for 0.6 s; it dies for good a little after its retransmissions got
-    // through.
+    // At 0.5 s path 0 fails for 0.6 s; it fails for good shortly after its retransmissions arrived.
     for again in (1_100..1_700).step_by(10) {
         let delays = vec![Span::millis(20), Span::millis(40)];
         let options = Options { receive_buffer: Bytes(1 << 17), ..options() };
@@ -398,7 +396,7 @@ fn pacing_does_not_delay_what_has_waited_for_a_timeout() {
     assert_eq!(sender.poll_transmit(timeout).map(|sent| sent.segment.seq), Some(0));
 }
 
-/// An ACK that acknowledges `ack` and nothing else, but for one SACK block.
+/// An ACK with `ack` and at most one SACK block.
 fn duplicate_ack(ack: u64, sack: Option<Range>) -> Ack {
     let sacks = Sacks::new(sack);
     Ack {
@@ -412,7 +410,7 @@ fn duplicate_ack(ack: u64, sack: Option<Range>) -> Ack {
     }
 }
 
-/// Loss and lateness by a fixed list, again and again.
+/// Losses and delays from a fixed list, repeated.
 fn scripted(script: &[u8]) -> impl FnMut(usize, &Data) -> Option<Span> + '_ {
     let mut fates = script.iter().cycle();
     move |_, _| match fates.next() {
@@ -422,7 +420,7 @@ fn scripted(script: &[u8]) -> impl FnMut(usize, &Data) -> Option<Span> + '_ {
     }
 }
 
-/// A selection of what paths track.
+/// A selection of tracked state.
 #[derive(Clone, Debug)]
 struct Tracked([bool; 7]);
 
@@ -442,7 +440,8 @@ fn tracking() -> impl Strategy<Value = Tracked> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Whatever is lost or late, every byte arrives once and in order, under every recovery.
+    /// With arbitrary losses and delays, every byte arrives once and in order, under every
+    /// recovery.
     #[test]
     fn every_byte_arrives_under_any_loss_and_reordering(
         script in prop::collection::vec(0u8..40, 37..120),
@@ -460,7 +459,7 @@ proptest! {
         prop_assert_eq!(pair.sender.next_deadline(), Time::NEVER);
     }
 
-    /// The short way does what the whole one does, and is taken.
+    /// The fast path has the same results as the full processing, and it is taken.
     #[test]
     fn usual_segments_and_acks_may_take_the_short_way(
         script in prop::collection::vec(0u8..100, 37..120),
@@ -486,8 +485,8 @@ proptest! {
         prop_assert!(short.shortened > 0);
     }
 
-    /// A connection that has nothing beyond the common case, or nothing any more, sends what it
-    /// would send if it asked for all of it on every event.
+    /// A connection without extensions, or whose extensions have ended, sends the same segments as
+    /// with all extensions checked at every event.
     #[test]
     fn the_usual_way_does_what_the_extended_one_does_with_everything_off(
         script in prop::collection::vec(0u8..100, 37..120),
@@ -514,7 +513,8 @@ proptest! {
         }
     }
 
-    /// A peer may acknowledge anything: no panic, and never more in flight than the windows allow.
+    /// A peer may send arbitrary acknowledgements: no panic, and never more in flight than the
+    /// windows allow.
     #[test]
     fn no_acknowledgement_makes_the_sender_panic_or_overrun_its_window(
         acks in prop::collection::vec((0u64..60, 0u64..60, 0u64..60, 0u64..60, 0usize..2, any::<bool>()), 1..80),
@@ -576,7 +576,7 @@ fn a_path_that_has_become_slow_is_suspended_and_used_again_when_a_probe_is_answe
     let second = |s: u64| Time(s * 1_000_000_000);
     let options = Options { initial_ssthresh: Some(10.0), suspend: true, ..options() };
     let mut pair = Pair::new(settings(options, Source::Bulk), "lia", vec![Span::millis(50); 2]);
-    let gone = (second(4), Time(9_500_000_000)); // all that path 1 sends in this time is lost
+    let gone = (second(4), Time(9_500_000_000)); // all data of path 1 in this time is lost
     let fate = |path: usize, data: &Data| {
         (path == 0 || data.stamp < gone.0 || data.stamp >= gone.1).then_some(Span::ZERO)
     };

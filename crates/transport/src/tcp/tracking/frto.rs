@@ -1,15 +1,15 @@
-//! Timeouts that need not have been: after one, the next ACKs are for data that was not sent again.
+//! F-RTO: detects spurious timeouts from the next ACKs, for data that was not retransmitted.
 //!
 //! Source: RFC 5682 §3.1. After the first retransmission and one ACK of new data, new segments are
-//! sent instead of more retransmissions; if then an ACK covers what was never sent again, nothing
-//! was lost.
+//! sent instead of more retransmissions. If an ACK then covers data that was never retransmitted,
+//! nothing was lost.
 
 use crate::tcp::scoreboard::{Progress, Scoreboard};
 
-/// How far the doubt about a timeout has come.
+/// The stage of the check of a timeout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Doubt {
-    /// No timeout is in doubt.
+    /// No timeout is being checked.
     #[default]
     None,
     /// One segment was sent again.
@@ -22,14 +22,14 @@ enum Doubt {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Frto {
     doubt: Doubt,
-    /// What was outstanding at the timeout lies below.
+    /// Data outstanding at the timeout lies below this byte.
     recover: u64,
-    /// Bytes of it that have not arrived.
+    /// Bytes of that data that have not arrived.
     missing: u64,
 }
 
 impl Frto {
-    /// Step 1: the timer fired; not for the first time, it is in no doubt.
+    /// Step 1: the timer fired. A repeated timeout is not checked.
     pub(crate) fn on_timeout(&mut self, board: &Scoreboard, first: bool) {
         let recover = board.nxt;
         let missing = board.missing_below(recover);
@@ -46,8 +46,8 @@ impl Frto {
         self.doubt == Doubt::Second
     }
 
-    /// Steps 2 and 3; whether the timeout was spurious: of what was outstanding at it, more has
-    /// arrived than was sent again.
+    /// Steps 2 and 3; returns whether the timeout was spurious: of the data outstanding at the
+    /// timeout, more has arrived than was retransmitted.
     pub(crate) fn on_ack(&mut self, board: &Scoreboard, progress: Progress) -> bool {
         if self.doubt == Doubt::None {
             return false;
@@ -72,7 +72,7 @@ mod tests {
 
     const MSS: u64 = 1_000;
 
-    /// Ten segments were out, the timer fired, and the first of them was sent again.
+    /// Ten segments were outstanding, the timer fired, and the first of them was retransmitted.
     fn after_timeout() -> (Scoreboard, Frto) {
         let mut board = Scoreboard::outstanding_below(10 * MSS);
         board.lose_all();
@@ -113,7 +113,7 @@ mod tests {
         let mut frto = Frto::default();
         frto.on_timeout(&board, true);
         board.on_retransmitted(Range { start: 0, end: MSS });
-        let progress = board.on_ack(5 * MSS, &[]); // the hole is filled, by the retransmission
+        let progress = board.on_ack(5 * MSS, &[]); // the retransmission fills the hole
         assert!(!frto.on_ack(&board, progress));
     }
 

@@ -1,14 +1,14 @@
-//! When each outstanding segment was sent.
+//! The log of outstanding segments, with the times at which they were sent.
 
 use std::collections::VecDeque;
 use units::Time;
 use wire::{MAX_SACKS, Range};
 
-/// A segment as it was sent for the first time.
+/// A segment as first sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
     pub(crate) range: Range,
-    /// When it was sent last.
+    /// When it was last sent.
     pub(crate) at: Time,
     /// Whether it was sent more than once.
     pub(crate) again: bool,
@@ -57,7 +57,7 @@ impl SentLog {
         }
     }
 
-    /// Everything below `una` and in `sacks` has arrived; `tell` hears of each segment once.
+    /// Marks segments below `una` and in `sacks` as arrived; calls `tell` once for each of them.
     pub(crate) fn on_ack(&mut self, una: u64, sacks: &[Range], mut tell: impl FnMut(&Sent)) {
         while let Some(sent) = self.sent.front().filter(|sent| sent.range.end <= una) {
             if !sent.arrived {
@@ -65,8 +65,8 @@ impl SentLog {
             }
             self.sent.pop_front();
         }
-        // In the order of their bytes: the newest block stands first, and would make older ones
-        // look reordered.
+        // In the order of their bytes: the newest block comes first, and would make older ones look
+        // reordered.
         let mut blocks = [Range::default(); MAX_SACKS];
         let blocks = &mut blocks[..sacks.len()];
         blocks.copy_from_slice(sacks);

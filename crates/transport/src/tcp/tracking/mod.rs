@@ -1,5 +1,5 @@
-//! What a path may track beyond its scoreboard: each part is an option, and none of it exists while
-//! all are off.
+//! Optional tracking of a path beyond its scoreboard: each part is an option, and no state exists
+//! while all are off.
 //!
 //! ```text
 //!   log.rs    when each outstanding segment was sent, and what had been delivered then
@@ -32,7 +32,7 @@ mod rack;
 mod rate;
 mod undo;
 
-/// The state of one path.
+/// The tracking state of one path.
 #[derive(Debug)]
 pub(crate) struct Tracking {
     log: SentLog,
@@ -43,27 +43,27 @@ pub(crate) struct Tracking {
     rate: Option<Rate>,
     pub(crate) ecn: Option<Ecn>,
     pub(crate) pacing: Pacing,
-    /// When the retransmission timeout ends, whatever the timer stands for.
+    /// When the retransmission timeout expires, whatever the timer is set for.
     pub(crate) rto_at: Time,
-    /// RACK: when what is late now will be lost.
+    /// RACK: when the segments that are late now will be lost.
     pub(crate) late: Option<Time>,
 }
 
 /// Explicit congestion notification.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ecn {
-    /// Whether the next new data says that the window was reduced.
+    /// Whether the next new data reports that the window was reduced (CWR).
     pub(crate) reduced: bool,
-    /// Marks of what was sent below this are answered already.
+    /// Marks of data below this byte are answered already.
     pub(crate) answered: u64,
 }
 
-/// What an acknowledgement showed.
+/// The findings from an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Findings {
-    /// The last reduction need not have been.
+    /// The last reduction was spurious.
     pub(crate) spurious: bool,
-    /// A probe repaired a loss that nobody else has noticed.
+    /// A probe repaired a loss that was not detected otherwise.
     pub(crate) repaired: bool,
     /// The receiver echoes a mark (ECN).
     pub(crate) echo: bool,
@@ -95,7 +95,7 @@ impl Tracking {
         })
     }
 
-    /// `range` was sent, again or for the first time; `pipe` was in flight before it.
+    /// `range` was sent, for the first time or again; `pipe` was in flight before it.
     pub(crate) fn on_transmit(&mut self, now: Time, range: Range, pipe: u64) {
         let again = self.log.end() > range.start;
         let stamp = self.rate.as_mut().map(|rate| rate.on_transmit(now, pipe)).unwrap_or_default();
@@ -105,7 +105,7 @@ impl Tracking {
         }
     }
 
-    /// An ACK came in; the scoreboard has taken it in already, and made this progress.
+    /// An ACK arrived; the scoreboard was updated before, with this progress.
     pub(crate) fn on_ack(
         &mut self,
         now: Time,
@@ -138,15 +138,16 @@ impl Tracking {
         Findings { spurious: undone || mistaken, repaired, echo }
     }
 
-    /// RACK: marks what is lost by now, and notes until when the rest of what is late is given.
+    /// RACK: marks segments that are lost by now, and sets the time at which the other late ones
+    /// will be lost.
     pub(crate) fn detect_loss(&mut self, now: Time, board: &mut Scoreboard, patience: Patience) {
         if let Some(rack) = &mut self.rack {
             self.late = rack.detect(now, &self.log, board, patience);
         }
     }
 
-    /// The retransmission timer fired, `first` for this data. Everything is lost, but under RACK
-    /// only what has been out long enough, and in any case the oldest segment (RFC 8985 §6.3).
+    /// The retransmission timer fired, `first` for this data. All outstanding data is lost; under
+    /// RACK, only segments outstanding for long enough, and always the oldest one (RFC 8985 §6.3).
     pub(crate) fn on_timeout(&mut self, now: Time, board: &mut Scoreboard, first: bool) {
         self.late = None;
         self.pacing.release(now);
@@ -169,8 +170,8 @@ impl Tracking {
         self.frto.is_some_and(Frto::holds_back)
     }
 
-    /// What the last ACK says about the delivery rate, when so many bytes have been found lost so
-    /// far; `None` if nobody asked.
+    /// The delivery-rate sample of the last ACK; `lost_total` bytes have been found lost so far.
+    /// `None` if rates are not tracked.
     pub(crate) fn sample(&mut self, lost_total: u64) -> Option<rate::Sample> {
         self.rate.as_mut().map(|rate| rate.sample(lost_total))
     }
@@ -182,14 +183,14 @@ impl Tracking {
         }
     }
 
-    /// The last segment sent for the first time, if it is outstanding still.
+    /// The last segment sent for the first time, if it is still outstanding.
     pub(crate) fn last_segment(&self) -> Option<Range> {
         self.log.sent().last().filter(|sent| !sent.arrived).map(|sent| sent.range)
     }
 }
 
 /// RFC 2883 §4: the first block reports data that arrived again, if it lies below the cumulative
-/// ACK or inside of the second block.
+/// ACK or inside the second block.
 fn duplicate(ack: &Ack) -> Option<Range> {
     let blocks = ack.sacks.blocks();
     let first = *blocks.first()?;

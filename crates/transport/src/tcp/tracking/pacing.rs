@@ -1,18 +1,18 @@
-//! Pacing: how far apart the segments of a path are sent.
+//! Pacing: the interval between segments of a path.
 
 use units::{NANOS, Span, Time};
 
 /// The pace of one path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pacing {
-    /// The time that a byte takes in ns; zero without pacing.
+    /// Time of a byte in ns; zero without pacing.
     pace: f64,
-    /// When the next segment may go.
+    /// When the next segment may be sent.
     pub(crate) next_send: Time,
 }
 
 impl Pacing {
-    /// So many bytes per second from now on; without a rate, or at none, nothing is held back.
+    /// Sets the rate in bytes per second; without a rate, or at zero, no segment is held back.
     pub(crate) fn set_rate(&mut self, rate: Option<f64>) {
         self.pace = rate.filter(|rate| *rate > 0.0).map_or(0.0, |rate| NANOS as f64 / rate);
     }
@@ -24,7 +24,7 @@ impl Pacing {
         }
     }
 
-    /// What has waited for a timeout is not delayed.
+    /// After a timeout, retransmissions are not held back.
     pub(crate) fn release(&mut self, now: Time) {
         self.next_send = self.next_send.min(now);
     }

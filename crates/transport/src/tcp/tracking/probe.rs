@@ -1,4 +1,4 @@
-//! Tail-loss probes: when ACKs stay away, one segment is sent to make the peer say what it has.
+//! Tail-loss probes: when ACKs are missing, one segment is sent to trigger an ACK.
 //!
 //! Source: RFC 8985 §7 (symbols `TLP.end_seq`, `TLP.is_retrans`, `TLP.max_ack_delay`).
 
@@ -13,14 +13,14 @@ const FIRST: Span = Span::millis(1000);
 /// The state of one path.
 #[derive(Debug, Default)]
 pub(crate) struct Probe {
-    /// A probe is to be sent now.
+    /// A probe must be sent now.
     pub(crate) due: bool,
     end_seq: Option<u64>,
     is_retrans: bool,
 }
 
 impl Probe {
-    /// §7.2: how long to wait for an ACK before probing; `None` while a probe is out.
+    /// §7.2: how long to wait for an ACK before probing; `None` while a probe is outstanding.
     pub(crate) fn timeout(&self, srtt: Span, one_segment: bool) -> Option<Span> {
         if self.end_seq.is_some() {
             return None;
@@ -32,7 +32,7 @@ impl Probe {
         })
     }
 
-    /// §7.3: the probe was sent; everything below `nxt` is out.
+    /// §7.3: the probe was sent; all data below `nxt` is outstanding.
     pub(crate) fn on_sent(&mut self, nxt: u64, is_retrans: bool) {
         *self = Probe { due: false, end_seq: Some(nxt), is_retrans };
     }
@@ -42,8 +42,8 @@ impl Probe {
         *self = Probe::default();
     }
 
-    /// §7.4.2: whether the probe repaired a loss, which then counts as one. `advanced`: the ACK
-    /// acknowledged new data, and everything below `una` is acknowledged now.
+    /// §7.4.2: returns whether the probe repaired a loss, which then counts as a loss. `advanced`:
+    /// the ACK acknowledged new data, and all data below `una` is acknowledged now.
     pub(crate) fn on_ack(
         &mut self,
         una: u64,
@@ -83,7 +83,8 @@ mod tests {
         }
     }
 
-    /// Whether a probe that sent 9000..10000 again is found to have repaired a loss by these ACKs.
+    /// Whether a probe that retransmitted 9000..10000 is found by these ACKs to have repaired a
+    /// loss.
     fn repaired(acks: &[(u64, bool, Option<Range>)]) -> bool {
         let mut probe = Probe::default();
         probe.on_sent(10_000, true);

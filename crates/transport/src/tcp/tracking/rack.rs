@@ -1,5 +1,5 @@
-//! Recent acknowledgement: a segment is lost when one that was sent later has arrived, a reordering
-//! window ago.
+//! Recent acknowledgement (RACK): a segment is lost a reordering window after the arrival of a
+//! segment that was sent later.
 //!
 //! Source: RFC 8985 §6 (symbols `RACK.xmit_ts`, `RACK.end_seq`, `RACK.rtt`, `RACK.min_RTT`,
 //! `RACK.reo_wnd`, `RACK.fack`, `RACK.reo_wnd_mult`, `RACK.reo_wnd_persist`, `RACK.dsack_round`).
@@ -8,15 +8,14 @@ use super::log::{Sent, SentLog};
 use crate::tcp::scoreboard::Scoreboard;
 use units::{Span, Time};
 
-/// Loss recoveries after which a reordering window that DSACKs have widened is narrow again.
+/// Loss recoveries after which a reordering window widened by DSACKs is narrow again.
 const REO_WND_PERSIST: u32 = 16;
 
-/// How long reordering is waited for.
+/// Inputs of the reordering window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     pub(crate) srtt: Span,
-    /// In recovery, or with three segments SACKed, there is no waiting before reordering was ever
-    /// seen.
+    /// In recovery, or with three segments SACKed: the window is zero until reordering is seen.
     pub(crate) urgent: bool,
 }
 
@@ -32,7 +31,8 @@ pub(crate) struct Rack {
     reo_wnd: Span,
     reo_wnd_mult: u64,
     reo_wnd_persist: u32,
-    /// A DSACK has widened the window in this round trip, which ends when this is acknowledged.
+    /// A DSACK has widened the window in this round trip, which ends when this byte is
+    /// acknowledged.
     dsack_round: Option<u64>,
 }
 
@@ -57,7 +57,7 @@ impl Rack {
     /// Steps 1 to 3: `sent` has arrived; `echo` is the time stamp that the ACK echoes.
     pub(crate) fn on_delivered(&mut self, now: Time, sent: &Sent, echo: Time) {
         let rtt = now.since(sent.at);
-        // The ACK may be for the original: then the time since the retransmission says nothing.
+        // The ACK may be for the original: then the time since the retransmission is not a sample.
         if !(sent.again && (echo < sent.at || rtt < self.min_rtt)) {
             self.min_rtt = self.min_rtt.min(rtt);
             if (sent.at, sent.range.end) > (self.xmit_ts, self.end_seq) {
@@ -71,7 +71,7 @@ impl Rack {
         }
     }
 
-    /// Step 4: a DSACK says that reordering lasts longer than was waited.
+    /// Step 4: a DSACK shows that reordering lasts longer than the reordering window.
     pub(crate) fn on_duplicate(&mut self, una: u64, nxt: u64) {
         if self.dsack_round.is_some_and(|end| una >= end) {
             self.dsack_round = None;
@@ -83,7 +83,7 @@ impl Rack {
         }
     }
 
-    /// A recovery is over.
+    /// A recovery has ended.
     pub(crate) fn on_recovered(&mut self) {
         self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
         if self.reo_wnd_persist == 0 {
@@ -91,8 +91,7 @@ impl Rack {
         }
     }
 
-    /// Step 5: marks what is lost; returns when the last of what is late but may still come is lost
-    /// too.
+    /// Step 5: marks lost segments; returns when the last of the late ones will be lost too.
     pub(crate) fn detect(
         &mut self,
         now: Time,
@@ -113,7 +112,7 @@ impl Rack {
             if (sent.at, sent.range.end) > (self.xmit_ts, self.end_seq) {
                 match sent.again {
                     true => continue,
-                    false => break, // later ones were sent later
+                    false => break, // later segments were sent later
                 }
             }
             match self.overdue(now, sent) {

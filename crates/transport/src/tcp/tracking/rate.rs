@@ -1,4 +1,4 @@
-//! At which rate a path delivers.
+//! The delivery rate of a path.
 //!
 //! Source: Cheng, Cardwell, Hassas Yeganeh and Jacobson,
 //! draft-cheng-iccrg-delivery-rate-estimation-00 (symbols `C.delivered`, `C.delivered_time`,
@@ -7,7 +7,7 @@
 use super::log::{Sent, Stamp};
 use units::{Span, Time};
 
-/// What the last ACK said.
+/// The sample of the last ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Sample {
     /// Bytes delivered so far (`C.delivered`).
@@ -18,7 +18,7 @@ pub(crate) struct Sample {
     pub(crate) rate: f64,
     /// Whether the application limited it.
     pub(crate) app_limited: bool,
-    /// Bytes found lost since the sample before.
+    /// Bytes found lost since the previous sample.
     pub(crate) lost: u64,
 }
 
@@ -28,7 +28,8 @@ pub(crate) struct Rate {
     delivered: u64,
     delivered_time: Time,
     first_sent_time: Time,
-    /// Until that much is delivered, samples are limited by the application; zero: they are not.
+    /// Samples are application-limited until this many bytes are delivered; zero if they are not
+    /// limited.
     app_limited: u64,
     min_rtt: Span,
     /// Bytes found lost as of the last sample.
@@ -65,7 +66,7 @@ impl Rate {
         }
     }
 
-    /// An ACK is about to be taken in.
+    /// An ACK is about to be processed.
     pub(crate) fn begin(&mut self) {
         self.newest = None;
     }
@@ -91,7 +92,7 @@ impl Rate {
         self.app_limited = (self.delivered + pipe).max(1);
     }
 
-    /// §3.3: what the last ACK said, when so many bytes have been found lost so far.
+    /// §3.3: the sample of the last ACK; `lost_total` bytes have been found lost so far.
     pub(crate) fn sample(&mut self, lost_total: u64) -> Sample {
         let lost = lost_total - std::mem::replace(&mut self.lost, lost_total);
         let none = Sample { delivered: self.delivered, lost, ..Sample::default() };
@@ -101,7 +102,8 @@ impl Rate {
         let send_elapsed = at.since(stamp.first_sent_time);
         let ack_elapsed = self.delivered_time.since(stamp.delivered_time);
         let interval = send_elapsed.max(ack_elapsed);
-        // An interval below the round trip comes of a segment sent again and the original's ACK.
+        // An interval below the round trip occurs when a retransmitted segment is acknowledged by
+        // the original's ACK.
         let valid = interval >= self.min_rtt && interval > Span::ZERO;
         let delivered = (self.delivered - stamp.delivered) as f64;
         Sample {
@@ -120,7 +122,7 @@ mod tests {
 
     #[test]
     fn acks_that_come_every_ms_for_1000_bytes_mean_a_megabyte_a_second() {
-        // A window of 40 segments over a round trip of 40 ms; every ACK lets one more out.
+        // A window of 40 segments over a round trip of 40 ms; every ACK releases one more.
         let mut rate = Rate::default();
         let ms = |ms: u64| Time(ms * 1_000_000);
         let mut out: Vec<(u64, Stamp)> = (0..40).map(|i| (i, rate.on_transmit(ms(i), i))).collect();

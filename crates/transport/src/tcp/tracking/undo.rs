@@ -1,4 +1,4 @@
-//! Reductions that need not have been: what was sent again had arrived, or was only late.
+//! Detection of spurious reductions: the retransmitted data had arrived, or was only late.
 //!
 //! Sources: RFC 3522 §3.2 (Eifel detection by time stamps); RFC 2883 and RFC 3708 §2 (every
 //! retransmission is reported to have arrived twice). The response is that of Linux: window and
@@ -21,14 +21,14 @@ pub(crate) struct Undo {
 struct Event {
     /// When the first retransmission after it was sent.
     first: Option<Time>,
-    /// Whether the first ACK of new data has come since: Eifel judges that one only.
+    /// Whether the first ACK of new data has arrived since: Eifel judges only that one.
     judged: bool,
     /// Data that was retransmitted.
     resent: RangeSet,
-    /// Bytes of all retransmissions. A byte that was retransmitted twice counts twice.
+    /// Bytes of all retransmissions. A byte retransmitted twice counts twice.
     sent: u64,
-    /// Bytes that were reported to have arrived twice. Of two retransmissions of a lost byte only
-    /// one is.
+    /// Bytes reported to have arrived twice. For a lost byte with two retransmissions, only one is
+    /// reported.
     duplicated: u64,
 }
 
@@ -42,7 +42,7 @@ impl Undo {
         self.event = Some(Event::default());
     }
 
-    /// There is nothing to take back any more.
+    /// There is nothing left to undo.
     pub(crate) fn forget(&mut self) {
         self.event = None;
     }
@@ -55,7 +55,7 @@ impl Undo {
         }
     }
 
-    /// Whether this ACK shows that the reduction need not have been.
+    /// Whether this ACK shows that the reduction was spurious.
     pub(crate) fn on_ack(&mut self, ack: &Ack, advanced: bool, dsack: Option<Range>) -> bool {
         let Some(event) = &mut self.event else {
             return false;
@@ -67,7 +67,8 @@ impl Undo {
             spurious = self.eifel && ack.echo < first;
             event.judged = true;
         }
-        // What the network copied, and was never sent again, proves nothing.
+        // Duplicates of data that was never retransmitted were made by the network and prove
+        // nothing.
         let of_ours = |range: &Range| event.resent.containing(range.start).is_some();
         if let Some(range) = dsack.filter(of_ours) {
             event.duplicated += range.len();

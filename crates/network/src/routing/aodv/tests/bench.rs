@@ -73,7 +73,7 @@ impl Bench {
         self.broken(now, neighbour);
     }
 
-    /// What its timer does up to `end`, with the milliseconds.
+    /// Actions of its timer up to `end`, with their milliseconds.
     pub(super) fn wait(&mut self, end: u64) -> Vec<(u64, Action)> {
         let mut all = Vec::new();
         while self.router.next_timer() <= at(end) {
@@ -99,7 +99,7 @@ pub(super) fn rrep(destination: Node, sequence: u32, hops: u8, originator: Node)
     Message::Rrep(Rrep { hops, destination, destination_sequence: sequence, originator, lifetime })
 }
 
-/// From node 9, two hops away.
+/// A RREQ from node 9, two hops away.
 pub(super) fn rreq(id: u32, destination: Node, destination_sequence: Option<u32>) -> Rreq {
     Rreq {
         ttl: 5,
@@ -142,7 +142,7 @@ pub(super) fn answered(out: &[Action]) -> Option<(Node, Rrep)> {
     })
 }
 
-/// A router that mishears.
+/// A router that receives altered messages.
 pub(super) struct Altered {
     pub(super) router: Aodv,
     /// Replaces received messages; with the number of messages so far.

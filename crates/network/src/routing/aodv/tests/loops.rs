@@ -1,4 +1,4 @@
-//! No node comes twice on the way along valid next hops, whatever moves and whatever is lost.
+//! Tests that valid next hops never form a loop, for arbitrary movements and losses.
 
 use super::bench::Altered;
 use crate::Rng;
@@ -15,9 +15,9 @@ struct Turmoil {
     seed: u64,
     nodes: Node,
     settings: AodvSettings,
-    /// Of broadcasts.
+    /// Probability that a broadcast is lost.
     loss: f64,
-    /// Of broadcasts: if it is long, RERRs come late.
+    /// Largest delay of a broadcast: with a long one, RERRs arrive late.
     jitter: Span,
     /// Mean time between changes of a link.
     change: Span,
@@ -26,7 +26,7 @@ struct Turmoil {
     end: Time,
 }
 
-/// Timers ten times as short as the RFC's, so that much happens in little time.
+/// Timers ten times as short as the RFC's, so that much happens in a short time.
 fn hasty() -> AodvSettings {
     AodvSettings {
         active_route_timeout: Span::millis(300),
@@ -39,7 +39,7 @@ fn hasty() -> AodvSettings {
 
 fn any_settings() -> impl Strategy<Value = AodvSettings> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), prop::bool::weighted(0.2));
-    // No route has to be remembered for loops not to appear.
+    // Loops are absent even if no route is remembered.
     let delete_factor = prop_oneof![Just(0u32), Just(1), Just(5)];
     (flags, delete_factor).prop_map(|((slow, hello, gratuitous_rrep, destination_only), k)| {
         let timers = if slow { AodvSettings::default() } else { hasty() };
@@ -50,7 +50,7 @@ fn any_settings() -> impl Strategy<Value = AodvSettings> {
 fn any_turmoil() -> impl Strategy<Value = Turmoil> {
     let parts = (any::<u64>(), 3..9u16, any_settings(), 0..4u32, 1..9u32, any::<bool>());
     parts.prop_map(|(seed, nodes, settings, tenths, pace, late)| {
-        // A route lives for some packets and some changes.
+        // A route lives for several packets and several changes.
         let life = settings.active_route_timeout.0;
         Turmoil {
             seed,
@@ -65,7 +65,7 @@ fn any_turmoil() -> impl Strategy<Value = Turmoil> {
     })
 }
 
-/// The way to `destination` along valid next hops, up to the first node that comes again.
+/// The valid next hops towards `destination`, up to the first node that comes again.
 fn way<P: RoutingProtocol>(ether: &Ether<P>, from: Node, destination: Node) -> (Vec<Node>, bool) {
     let mut way = vec![from];
     let mut at = from;
@@ -121,7 +121,7 @@ impl Turmoil {
                 change = until + gap(&mut rng, self.change);
             }
             if packet <= until {
-                // Few destinations, so that routes to them get old.
+                // Few destinations, so that their routes get old.
                 let source = pick(&mut rng, self.nodes.into()) as Node;
                 let destination = pick(&mut rng, 2) as Node;
                 if source != destination {
@@ -161,8 +161,7 @@ proptest! {
     }
 }
 
-/// To a router that hears like this, whatever it hears is the newest: sequence numbers do not
-/// count.
+/// A router that takes every received message for the newest: sequence numbers have no effect.
 fn gullible(count: u32, message: &Message) -> Message {
     match message.clone() {
         Message::Rreq(rreq) => Message::Rreq(Rreq {

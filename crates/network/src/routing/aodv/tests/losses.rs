@@ -5,8 +5,8 @@ use crate::routing::aodv::{AodvSettings, Hello, Message, Rreq};
 use crate::routing::{Action, NextHop, Node, RoutingProtocol};
 use units::{Span, Time};
 
-/// Has a route to 7 of number 20 over node 1, and answers RREQs for it of these neighbours'
-/// neighbours.
+/// A router with a route to 7, sequence number 20, over node 1, which has answered RREQs that came
+/// over these neighbours.
 fn with_precursors(precursors: &[Node]) -> Bench {
     let mut bench = quiet();
     bench.update(0, 7, 1, 20, 4);
@@ -158,7 +158,7 @@ fn rreqs_over_a_one_way_link_are_ignored_for_the_blacklist_timeout() {
     // BLACKLIST_TIMEOUT: 2 · 2.8 s.
     assert_eq!(ask(&mut bench, 5619, 2), []);
     assert!(answered(&ask(&mut bench, 5620, 2)).is_some());
-    // A packet that collides says nothing of the way back.
+    // A packet lost by collision does not show that the link is unidirectional.
     bench.broken(5621, 2);
     assert!(answered(&ask(&mut bench, 5622, 3)).is_some());
 }

@@ -7,8 +7,8 @@ use crate::routing::{self, Action, Node, RoutingProtocol};
 use proptest::prelude::*;
 use units::{Span, Time};
 
-/// Duration of a discovery that fails: rings of TTL 1, 3, 5 and 7, then three times
-/// everywhere.
+/// Duration of a discovery that fails: rings of TTL 1, 3, 5 and 7, then three RREQs to the whole
+/// network.
 const IN_VAIN: Span = Span::millis(240 + 400 + 560 + 720 + 2800 * (1 + 2 + 4));
 
 fn routers(count: Node, settings: AodvSettings) -> Vec<Aodv> {
@@ -35,7 +35,7 @@ fn count(ether: &Ether<Aodv>, wanted: impl Fn(&Message) -> bool) -> usize {
     messages.filter(|message| wanted(message)).count()
 }
 
-/// From one end of a line to the other, a packet every 100 ms from `start` to `end`.
+/// Packets between the ends of a line, one every 100 ms from `start` to `end`.
 fn stream<P: RoutingProtocol>(ether: &mut Ether<P>, from: Node, to: Node, start: u64, end: u64) {
     for millis in (start..end).step_by(100) {
         ether.run_until(at(millis));
@@ -44,13 +44,13 @@ fn stream<P: RoutingProtocol>(ether: &mut Ether<P>, from: Node, to: Node, start:
     ether.run_until(at(end));
 }
 
-/// Two nodes of as many.
+/// Two different nodes out of `nodes`.
 fn two(nodes: Node, (a, b): (u16, u16)) -> (Node, Node) {
     let source = a % nodes;
     (source, (source + 1 + b % (nodes - 1)) % nodes)
 }
 
-/// Of the first packet.
+/// Hops of the first packet.
 fn probe_hops(ether: &Ether<Aodv>) -> usize {
     ether.delivered[0].1.way.len() - 1
 }
@@ -83,8 +83,8 @@ proptest! {
         }
         let end = ether.now + IN_VAIN + Span::millis(1000);
         ether.run_until(end);
-        // A route may expire on the way, milliseconds before it does at the source. A RERR says so
-        // to the source.
+        // A route may expire on a later hop, milliseconds before it does at the source. A RERR
+        // reports this to the source.
         let late: Vec<_> = ether.dropped.extract_if(.., |probe| !probe.way.is_empty()).collect();
         prop_assert!(late.len() <= 1);
         for probe in late {
@@ -111,8 +111,8 @@ proptest! {
         };
         let hops = probe_hops(&ether);
         prop_assert!(hops >= distance);
-        // A RREQ that comes the longer way first is not repeated farther, so that a wider ring may
-        // be needed.
+        // A RREQ that arrives over the longer way first is not repeated farther, so that a wider
+        // ring may be needed.
         let rings = [(1, 0), (3, 240), (5, 640), (7, 1200), (35, 1920)];
         let arrived = ether.delivered[0].0;
         let ring = rings.into_iter().rev().find(|(_, waited)| arrived >= at(*waited));
@@ -173,8 +173,8 @@ fn on_a_ring_the_other_way_round_is_found_in_the_first_search() {
     let (rreqs, before) = (count(&ether, |m| matches!(m, Message::Rreq(_))), ether.delivered.len());
     ether.relink([(0, 1), (2, 3), (3, 4), (4, 5), (5, 0)]);
     stream(&mut ether, 0, 2, 5000, 10_000);
-    // The last hop count was 2, so that the search begins with TTL 4: who is on the way repeats it,
-    // and node 1.
+    // The last hop count was 2, so the search begins with TTL 4. The nodes on the way repeat the
+    // RREQ, and node 1 does.
     assert_eq!(count(&ether, |m| matches!(m, Message::Rreq(_))) - rreqs, 5);
     assert_eq!(ether.delivered[before].1.way, [0, 5, 4, 3, 2]);
     assert_eq!(ether.dropped.len(), 1, "what was on its way");
@@ -205,7 +205,7 @@ fn a_stream_in_one_direction_keeps_its_route_by_use_and_hellos() {
     assert_eq!(count(&ether, |message| matches!(message, Message::Rerr(_))), 0);
     let hellos = count(&ether, |message| matches!(message, Message::Hello(_)));
     assert!((110..=120).contains(&hellos), "four nodes, one a second: {hellos}");
-    // It ends, and with it the HELLOs.
+    // The last route expires, and the HELLOs end.
     ether.run_until(at(35_000));
     let hellos = count(&ether, |message| matches!(message, Message::Hello(_)));
     ether.run_until(at(90_000));

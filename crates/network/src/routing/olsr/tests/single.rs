@@ -14,7 +14,7 @@ fn relay(neighbours: &[Node], now: Time) -> Olsr {
     router
 }
 
-/// Gives the router a message of a neighbour; returns its packets.
+/// Delivers a message of a neighbour to the router; returns its packets.
 fn tell(
     router: &mut Olsr,
     now: Time,
@@ -31,7 +31,7 @@ fn tell(
     sent(out)
 }
 
-/// The messages of what must be at most one packet.
+/// The messages in at most one packet.
 fn sent(out: Vec<Action>) -> Vec<OlsrMessage> {
     assert!(out.len() <= 1);
     let packets = out.into_iter().map(|action| match action {
@@ -95,7 +95,7 @@ fn a_former_mpr_sends_empty_tcs_for_the_hold_time_and_then_none() {
     let (full, empty): (Vec<_>, Vec<_>) =
         sent.into_iter().partition(|(_, tc)| !tc.advertised.is_empty());
     let last = full.last().unwrap().0;
-    // The first of the empty ones comes at once, when the link is over.
+    // The first empty TC is sent at once, when the link is lost.
     assert_eq!(empty[0].0, ms(9_000));
     assert!(empty.iter().all(|(at, tc)| *at < last + Span::millis(15_000) && tc.ansn == 2));
     assert_eq!(empty.len(), 3);
@@ -111,7 +111,7 @@ fn a_tc_is_forwarded_once_for_a_selector_and_believed_only_of_a_symmetric_neighb
     assert_eq!((first.len(), first[0].originator, first[0].number), (1, 5, 77));
     assert_eq!((first[0].ttl, first[0].hops), (8, 247));
     assert_eq!(tell(&mut router, now, 3, 5, 9, tc(1, &[6])), []);
-    // Its TTL is used up, it is this node's own, or this node is no MPR.
+    // Not forwarded: its TTL is used up, it is this node's own, or this node is not an MPR.
     assert_eq!(tell(&mut router, now, 2, 7, 1, tc(1, &[6])), []);
     assert_eq!(tell(&mut router, now, 2, 1, 9, tc(1, &[6])), []);
     let groups = vec![((LinkType::Asymmetric, NeighbourType::Not), vec![1])];
@@ -125,7 +125,7 @@ fn a_tc_is_forwarded_once_for_a_selector_and_believed_only_of_a_symmetric_neighb
 
 #[test]
 fn messages_due_at_once_share_a_packet() {
-    // Node 0 begins with both its HELLO and, if it has something to say, its TC.
+    // Node 0 starts with its HELLO and, if it has selectors, its TC.
     let mut router = Olsr::new(0, OlsrSettings::default());
     let groups = vec![((LinkType::Symmetric, NeighbourType::Mpr), vec![0])];
     tell(&mut router, Time::ZERO, 2, 2, 1, MessageBody::Hello(Hello::new(3, groups)));
