@@ -82,7 +82,9 @@ PYTHON = {
     "tables": {"records"},
     "runs": {"records", "tables"},
     # An oracle must not know what it judges: laws and plans, never results.
-    "theory": {"theory", "plan", "_core", "offers"},
+    "theory": {"theory", "plan", "_core", "offers", "axes"},
+    # How axes are written.
+    "axes": set(),
     "scenario": {
         "scenario",
         "plan",
@@ -129,6 +131,7 @@ PYTHON = {
         "fairness",
         "controller",
         "offers",
+        "makers",
         "result",
         "scenario",
         "plan",
@@ -137,6 +140,8 @@ PYTHON = {
         "statistics",
         "seeds",
     },
+    # What makes results: this process, or an engine of sweeps.
+    "makers": {"result", "scenario", "controller", "seeds"},
     "linux": {
         "linux",
         "offers",
@@ -152,6 +157,11 @@ PYTHON = {
     "sweeps": {
         "sweeps",
         "plot",
+        "theory",
+        "axes",
+        "makers",
+        "telling",
+        "markup",
         "scenario",
         "sources",
         "result",
@@ -173,6 +183,7 @@ PYTHON = {
     "seeds": set(),
     "offers": {"_core"},
     "markup": set(),
+    "telling": set(),
     "metrics": {"records", "tables"},
     "files": {"records"},
     "schema": set(),

@@ -20,6 +20,7 @@ import pytest
 import typer
 
 import anabranch as ab
+from anabranch import makers
 from anabranch.cli import fair, paired, realtime, simulate
 from anabranch.cli.compare import (
     CompareOptions,
@@ -32,6 +33,7 @@ from anabranch.cli.reproduce import Where
 from anabranch.cli.terminal import writing
 from anabranch.files import atomic_write
 from anabranch.papers import PAPERS, Laboratory
+from anabranch.papers.laboratory import Simulation
 from anabranch.papers.registry import _judged
 from anabranch.plot.labels import replications
 from anabranch.statistics import Interval
@@ -251,7 +253,7 @@ def test_worlds_without_a_reference_say_that_they_do_not_judge(
 def test_an_interrupt_of_the_references_keeps_the_result_and_says_that_it_is_not_judged(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(fair, "run", interrupt)
+    monkeypatch.setattr(fair, "judgements", interrupt)
     file = tmp_path / "x.json"
     words = [*SHORT[1::2], "flow.ensemble.fair.margin=0.05"]
     with pytest.raises(typer.Exit) as ended:
@@ -554,17 +556,11 @@ class Stopped:
             raise KeyboardInterrupt
 
 
-def test_an_interrupted_configuration_keeps_its_replications_and_is_compared_where_seeds_are_shared(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    real = ab.papers.laboratory.run
-
-    def one_thread(*words: Any, **options: Any) -> ab.Result:
-        return real(*words, threads=1, **options)
-
-    monkeypatch.setattr("anabranch.papers.laboratory.run", one_thread)
+def test_an_interrupted_configuration_keeps_replications_and_is_compared_where_seeds_are_shared() -> (
+    None
+):
     paper = PAPERS["khalili"]
-    lab = Laboratory(dict(paper.configurations), seeds=20)
+    lab = Laboratory(dict(paper.configurations), seeds=20, world=Simulation(makers.Core(threads=1)))
     lab.run(["c-lia-10", "c-olia-10"], Stopped("c-olia-10", 0.75))
     assert lab.interrupted
     assert len(lab["c-lia-10"].runs) == 20
@@ -611,7 +607,7 @@ def test_an_interrupt_does_not_stop_the_writing_of_a_file(tmp_path: Path) -> Non
 def test_an_interrupt_before_any_replication_finished_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(simulate, "run", interrupt)
+    monkeypatch.setattr(makers, "run", interrupt)
     options = simulate.RunOptions(seeds=range(1, 4), json=tmp_path / "x.json")
     with pytest.raises(typer.Exit) as ended:
         simulate.run_command("khalili/scenario-c", options)
@@ -682,7 +678,7 @@ def test_an_interrupt_keeps_the_controllers_that_are_whole(
 ) -> None:
     done: list[str] = []
 
-    def simulated(scenario: ab.Scenario, seeds: range, **options: Any) -> ab.Result:
+    def simulated(scenario: ab.Scenario, seeds: range, maker: object, **options: Any) -> ab.Result:
         if len(done) == finished:
             raise paired.stopped(0, len(seeds))
         done.append(options["controller"])
@@ -707,7 +703,7 @@ def test_an_interrupt_keeps_the_controllers_that_are_whole(
 def test_a_controller_that_an_interrupt_left_in_part_is_not_compared(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def simulated(scenario: ab.Scenario, seeds: range, **options: Any) -> ab.Result:
+    def simulated(scenario: ab.Scenario, seeds: range, maker: object, **options: Any) -> ab.Result:
         result = ab.run(scenario, seeds, **options)
         if options["controller"] == "balia":
             result.provenance["complete"] = False

@@ -32,6 +32,7 @@ WORDS = {
     "audit": ["audit", "lia", "-n", "1"],
     "capture": ["capture", "c.pcapng"],
     "law check": ["law", "check", "gentle"],
+    "sweep status": ["sweep", "status", "c.sweep"],
 }
 """A short form of each command that takes `--json FILE` and needs no root."""
 
@@ -63,10 +64,11 @@ def writing_json() -> set[str]:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with a capture."""
+    """A directory with a capture and the store of a sweep."""
     folder = tmp_path_factory.mktemp("streams")
     recording = ab.Recording(folder / "c.pcapng")
     ab.run("khalili/scenario-c", overrides=["duration=8 s", "warmup=6 s"], recording=recording)
+    ab.sweep("khalili/scenario-c", overrides=SHORT[1::2], store=folder / "c.sweep")
     return folder
 
 

@@ -205,7 +205,7 @@ def test_the_right_to_measure_is_asked_for_before_a_duration_is_told(
     told: list[str] = []
     world = Measurements(tmp_path, say=told.append)
     with pytest.raises(LinuxError, match="needs root"):
-        world.begin(120.0)
+        world.begin({}, 0, 120.0)
     assert told == []
 
 

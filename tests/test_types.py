@@ -59,6 +59,7 @@ OPEN = {
     "runs.py": "a run as JSON",
     "scenario.py": "a scenario's text as nested data",
     "statistics.py": "an interval as JSON",
+    "sweeps/clusters.py": "a cluster's file as YAML has it",
 }
 """Files that have data without types, and why; in plots it is how something looks, too."""
 

@@ -405,6 +405,11 @@ class Recording:
     until_s: float | None = None
     keep_bytes: int | None = None
 
+    @property
+    def wanted(self) -> bool:
+        """Whether anything is to be written down."""
+        return self.pcap is not None or self.qlog is not None
+
     def check(self, seeds: Sequence[int]) -> None:
         """Raises ValueError if it cannot be, OSError if a file cannot be written."""
         files = [file for file in (self.pcap, self.qlog) if file is not None]

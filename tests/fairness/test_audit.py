@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import ClassVar
 
 import pytest
 
 import anabranch as ab
 from anabranch import fairness
 from anabranch.fairness import NETWORKS, Audit
-from anabranch.fairness import audit as module
+from anabranch.fairness.audit import registered
+from anabranch.makers import Core
 from anabranch.plot import verdicts
 
 SHORT = tuple(
@@ -55,7 +57,7 @@ def test_references_are_made_once_and_progress_ends_with_all_runs() -> None:
 
 
 def test_every_controller_is_registered_and_one_that_is_not_is_refused() -> None:
-    names = module.registered()
+    names = registered()
     assert [name.split(":")[0] for name in names] == [law["name"] for law in ab._core.controllers()]
     assert Audit().controllers == names
     with pytest.raises(
@@ -64,17 +66,20 @@ def test_every_controller_is_registered_and_one_that_is_not_is_refused() -> None
         Audit(["olia", "oila"])
 
 
-def test_an_interrupt_keeps_what_had_finished(monkeypatch: pytest.MonkeyPatch) -> None:
-    real, seen = module.run, []
+class Stopped(Core):
+    """Is interrupted in its fourth run."""
 
-    def stopped(*words, **options):
-        seen.append(words)
-        result = real(*words, **options)
-        result.provenance["complete"] = len(seen) < 4
+    seen: ClassVar[list[object]] = []
+
+    def run(self, *words, **options):
+        self.seen.append(words)
+        result = super().run(*words, **options)
+        result.provenance["complete"] = len(self.seen) < 4
         return result
 
-    monkeypatch.setattr(module, "run", stopped)
-    audit = Audit(["reno", "olia"], [1], SHORT[:2])
+
+def test_an_interrupt_keeps_what_had_finished() -> None:
+    audit = Audit(["reno", "olia"], [1], SHORT[:2], Stopped())
     audit.run()
     assert audit.interrupted and [one.controller for one in audit.entries] == ["reno"]
     assert not audit.to_json()["complete"]

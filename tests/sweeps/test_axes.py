@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from anabranch.sources import load
 from anabranch.sweeps.axes import Axis, axis, from_values, product, together
 from anabranch.sweeps.designs import axes_of
-from anabranch.sweeps.expressions import Expression
+from anabranch.sweeps.expressions import Expression, derived
 from anabranch.sweeps.files import is_sweep, read
+from anabranch.sweeps.sweep import Sweep
 from anabranch.sweeps.until import Until
 
 
@@ -275,7 +277,7 @@ def test_a_value_is_a_finite_number(text: str, said: str) -> None:
         ("together = 3", "stands where a table of keys belongs"),
         ('together = ["a"]', "stands where a table of keys belongs"),
         ("sample = 3", "has no range to draw from"),
-        ("derive = { a = 3 }", "give an expression as a text"),
+        ("derive = { a = 3 }", "give an expression, or FILE.py:FUNCTION, as a text"),
         ('until = "throughput_bps ±2%"\nmost_seeds = 3.5', "3.5 seeds at most"),
     ],
 )
@@ -284,3 +286,54 @@ def test_a_field_of_another_kind_is_named(tmp_path: Path, more: str, said: str) 
     file.write_text(f'scenario = "khalili/scenario-c"\n{more}\n')
     with pytest.raises(ValueError, match=said):
         read(file)
+
+
+FUNCTION = """
+def rate(values):
+    return f"{2 * int(values['flow.multipath.count'])} Mb/s"
+
+def broken(values):
+    return values["no such key"]
+
+def none(values):
+    return None
+"""
+
+
+def test_a_function_of_a_file_or_of_python_derives_a_value(tmp_path: Path) -> None:
+    (tmp_path / "f.py").write_text(FUNCTION)
+    text = """
+scenario = "khalili/scenario-c"
+[vary]
+flow.multipath.count = [5, 10]
+[derive]
+"link.ap1.rate" = "f.py:rate"
+"""
+    (tmp_path / "mine.toml").write_text(text)
+    found = read(tmp_path / "mine.toml").points
+    assert [point["link.ap1.rate"] for point in found] == ["10 Mb/s", "20 Mb/s"]
+    twice = derived(lambda values: 2 * int(values["a"]), ["a"])
+    assert twice.written({"a": "4"}) == "8"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("broken", "failed at a = 1: KeyError: 'no such key'"),
+        ("none", "returned None; return a number or a text"),
+    ],
+)
+def test_a_function_that_fails_says_where(name: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "f.py").write_text(FUNCTION)
+    value = derived(f"{tmp_path / 'f.py'}:{name}", ["a"])
+    with pytest.raises(ValueError, match=said):
+        value.written({"a": "1"})
+    with pytest.raises(ValueError, match="has no function missing"):
+        derived(f"{tmp_path / 'f.py'}:missing", ["a"])
+
+
+def test_numbers_of_several_units_are_not_calculated_with() -> None:
+    axes = (axis("link.a.rate=5 Mb/s,500 kb/s"),)
+    double = {"link.b.rate": derived("link.a.rate * 2 Mb/s", ["link.a.rate"])}
+    with pytest.raises(ValueError, match=r"its values have several: kb/s, Mb/s"):
+        _ = Sweep(load("khalili/scenario-c"), axes, derived=double).points

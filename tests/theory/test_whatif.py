@@ -104,8 +104,8 @@ def test_axes_are_lists_or_evenly_spaced(text, values):
         ("link.ap1.rate=", "write KEY=V1,V2"),
         ("a.b=1,1", "given once"),
         ("a.b=1,,2", "given once"),
-        ("a.b=1..5:1", "at least 2"),
-        ("a.b=e..5:3", "are numbers"),
+        ("a.b=1..5:1", "2 to 1,000,000 values"),
+        ("a.b=e..5:3", "are not numbers"),
     ],
 )
 def test_axes_that_are_none_are_refused_with_what_would_be_one(text, message):

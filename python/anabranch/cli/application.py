@@ -34,7 +34,6 @@ from .arguments import (
     ScenarioArgument,
     SeedOption,
     SetOption,
-    ThreadsOption,
     TitleOption,
     WidthOption,
 )
@@ -42,6 +41,7 @@ from .formats import TEXT
 from .law import law_app
 from .linux import linux_app
 from .listing import LISTS, listed
+from .making import THREADS, KeptOption, Making, OnOption, WorkersOption
 from .sweep import sweep_app
 
 app = typer.Typer(
@@ -111,11 +111,13 @@ def run(
     qlog: QlogOption = None,
     record_until: RecordUntilOption = None,
     pcap_keep: PcapKeepOption = None,
-    threads: ThreadsOption = 0,
+    threads: WorkersOption = 0,
+    on: OnOption = THREADS,
+    store: KeptOption = None,
     format_: FormatOption = TEXT,
 ) -> None:
     """Simulate a scenario packet by packet and print what each class of users gets."""
-    from .options import checked_threads, recording_from, seeds_from
+    from .options import recording_from, seeds_from
     from .simulate import RunOptions, run_command
 
     options = RunOptions(
@@ -126,7 +128,7 @@ def run(
         series=series,
         events=events,
         recording=recording_from(pcap, qlog, record_until, pcap_keep),
-        threads=checked_threads(threads),
+        making=Making.of(on, store, threads),
     )
     run_command(scenario, options)
 
@@ -214,6 +216,9 @@ def theory(
     width: WidthOption = None,
     title: TitleOption = None,
     json: JsonOption = None,
+    threads: WorkersOption = 0,
+    on: OnOption = THREADS,
+    store: KeptOption = None,
     format_: FormatOption = TEXT,
 ) -> None:
     """Equilibrium of the laws, and the optimum without and with probing cost.
@@ -240,6 +245,7 @@ def theory(
         out=out,
         looks=Looks(width, title),
         json=json,
+        making=Making.of(on, store, threads),
     )
     theory_command(scenario, options)
 
@@ -288,14 +294,15 @@ def compare(
         ),
     ] = None,
     json: JsonOption = None,
-    threads: ThreadsOption = 0,
+    threads: WorkersOption = 0,
+    on: OnOption = THREADS,
+    store: KeptOption = None,
     format_: FormatOption = TEXT,
 ) -> None:
     """Theory, simulation and the real kernel side by side, or controllers; status 1 when a class
     differs between worlds.
     """
     from .compare import CompareOptions, compare_command
-    from .options import checked_threads
 
     options = CompareOptions(
         controller=controller,
@@ -306,7 +313,7 @@ def compare(
         overrides=set_ or [],
         tolerance=tolerance,
         json=json,
-        threads=checked_threads(threads),
+        making=Making.of(on, store, threads),
     )
     compare_command(scenario, options)
 
@@ -365,6 +372,9 @@ def reproduce(
     strict: Annotated[
         bool, typer.Option("--strict", help="Status 1 unless every claim that ran is reproduced.")
     ] = False,
+    threads: WorkersOption = 0,
+    on: OnOption = THREADS,
+    store: KeptOption = None,
     format_: FormatOption = TEXT,
 ) -> None:
     """Run a document's experiments and judge its claims against the published bands."""
@@ -376,7 +386,7 @@ def reproduce(
     options = ReproduceOptions(
         quick=quick,
         seeds=seeds,
-        where=Where(world, keep, judged),
+        where=Where(world, keep, judged, Making.of(on, store, threads)),
         json=json,
         report=report,
         strict=strict,
@@ -406,16 +416,17 @@ def audit(
     report: Annotated[
         Path | None, typer.Option("--report", help="Write an HTML report into this directory.")
     ] = None,
-    threads: ThreadsOption = 0,
+    threads: WorkersOption = 0,
+    on: OnOption = THREADS,
+    store: KeptOption = None,
     format_: FormatOption = TEXT,
 ) -> None:
     """Judge controllers by two definitions of TCP-fairness, each in the same small networks."""
     from .audit import audit_command
-    from .options import checked_threads, seeds_from
+    from .options import seeds_from
 
-    audit_command(
-        controllers or [], seeds_from(seed, repeat), json, report, checked_threads(threads)
-    )
+    making = Making.of(on, store, threads)
+    audit_command(controllers or [], seeds_from(seed, repeat), json, report, making)
 
 
 @app.command(

@@ -128,9 +128,6 @@ FormatOption = Annotated[
     str,
     typer.Option("--format", help=f"Form of the tables: {', '.join((TEXT, *FORMATS))}."),
 ]
-ThreadsOption = Annotated[
-    int, typer.Option("--threads", min=0, help="Threads; 0 is one for each core.")
-]
 
 # Of every command that draws a figure.
 WidthOption = Annotated[

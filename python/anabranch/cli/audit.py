@@ -18,6 +18,7 @@ from ..statistics import RATE, column
 from ..written import several
 from . import INTERRUPTED
 from .keeping import show_and_write
+from .making import Making
 from .terminal import console, named, progress, table
 
 STRICTEST = "stringent"
@@ -42,17 +43,18 @@ def audit_command(
     seeds: Sequence[int],
     json: Path | None,
     report: Path | None,
-    threads: int,
+    making: Making,
 ) -> None:
     """Judges controllers in the standard networks, prints one table, and writes what is asked."""
     chosen = [one for text in controllers for one in several(text)] or registered()
-    audit = Audit(chosen, list(seeds), threads=threads)
+    audit = Audit(chosen, list(seeds))
     if json:
         check_writable(json)
     if report:
         report.mkdir(parents=True, exist_ok=True)
         check_writable(report / PAGE)
-    with progress("preparing") as tell:
+    with progress("preparing") as tell, making.maker() as maker:
+        audit.maker = maker
         audit.run(tell)
     show_and_write(
         lambda: show(audit),

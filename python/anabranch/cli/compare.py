@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -22,6 +22,7 @@ from ..statistics import RATE, Interval, apart, column, difference, percent, rel
 from . import INTERRUPTED, paired
 from .fair import tell_not_judged
 from .keeping import show_and_write
+from .making import Making
 from .options import scenario_from, seeds_from
 from .predict import as_result, predicted, tell_left_out, tell_several_states
 from .simulate import simulated, tell_short
@@ -108,7 +109,7 @@ class CompareOptions:
     tolerance: float | None = None
     """None is TOLERANCE."""
     json: Path | None = None
-    threads: int = 0
+    making: Making = field(default_factory=Making)
 
 
 class Unmeasured(Exception):
@@ -191,7 +192,8 @@ def of_world(
         origin = provenance(**options, rtt="queueing", utility="log") | cell_of(scenario)
         return as_result(scenario, predicted(plan, "queueing"), origin)
     if world == SIMULATION:
-        return simulated(scenario, seeds[world], threads=asked.threads, **options)
+        with asked.making.maker() as maker:
+            return simulated(scenario, seeds[world], maker, **options)
     return measured(scenario, seeds[world], **options)
 
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 from rich.markup import escape
 
 from ..fairness import demands, judgements
+from ..makers import Maker
 from ..plan import Plan
-from ..result import Result, run
+from ..result import Result
 from ..runs import JudgedFlow
 from ..scenario import Scenario
 from .terminal import console, named, progress, table
@@ -17,14 +18,14 @@ from .terminal import console, named, progress, table
 STYLES = {True: "[green]met[/]", False: "[red]violated[/]"}
 
 
-def judged(result: Result, threads: int) -> Result:
+def judged(result: Result, maker: Maker) -> Result:
     """A result with judgements on its flows that are to be TCP-fair; without them after an
     interrupt.
     """
 
     def runs(twin: Scenario, seeds: list[int]) -> Result:
         with progress(f"simulating {escape(twin.name)}") as tell:
-            return run(twin, seeds, threads=threads, progress=tell)
+            return maker.run(twin, seeds, progress=tell)
 
     try:
         found = judgements(result, runs=runs)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,10 @@ from ..plot.labels import joined, under_study
 from ..plot.map import split_unit
 from ..scenario import Scenario
 from ..statistics import Quantity, column
-from ..theory.whatif import QUANTITIES
+from ..theory.whatif import QUANTITIES, Solve
 from ..written import several
 from .draw import Looks
+from .making import Making
 from .terminal import named, progress, table
 
 if TYPE_CHECKING:
@@ -52,9 +54,10 @@ def grid(
     controller: str | None,
     overrides: Sequence[str],
     rtt: str | float,
+    making: Making,
 ) -> theory.WhatIf:
     """The equilibria over the axes."""
-    with progress("solving cells") as tell:
+    with progress("solving cells") as tell, solving(scenario, axes, controller, rtt, making) as by:
         return theory.what_if(
             scenario.text,
             axes,
@@ -63,7 +66,28 @@ def grid(
             overrides=overrides,
             rtt=rtt,
             tell=tell,
+            by=by,
         )
+
+
+@contextmanager
+def solving(
+    scenario: Scenario,
+    axes: list[theory.Axis],
+    controller: str | None,
+    rtt: str | float,
+    making: Making,
+) -> Iterator[Solve | None]:
+    """What solves the cells; None for this process, one after the other."""
+    if making == Making():
+        yield None
+        return
+    from ..sweeps.solver import solver
+
+    keys = [axis.key for axis in axes]
+    where: dict[str, Any] = vars(making)
+    with solver(scenario, keys, controller=controller, rtt=rtt, **where) as solve:
+        yield solve
 
 
 def show(out: Console, found: theory.WhatIf, of: str) -> None:

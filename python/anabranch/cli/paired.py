@@ -10,6 +10,7 @@ import typer
 
 from ..controller import label
 from ..files import check_writable, write_json
+from ..makers import Wanted
 from ..result import FORMAT, Result
 from ..scenario import Scenario
 from ..statistics import RATE, Interval, column, paired, percent, relative
@@ -77,17 +78,20 @@ def paired_command(scenario: Scenario, given: dict[str, str], seeds: range, aske
         check_writable(asked.json)
     results: dict[str, Result] = {}
     ended: typer.Exit | None = None
-    for name, controller in given.items():
-        options = {"controller": controller, "overrides": asked.overrides, "threads": asked.threads}
-        try:
-            result = simulated(scenario, seeds, **options)
-        except typer.Exit as interrupt:  # before any replication had finished
-            ended = interrupt
-            break
-        if not result.provenance["complete"]:
-            ended = stopped(len(result.runs), len(seeds))
-            break
-        results[name] = result
+    with asked.making.maker() as maker:
+        own = (tuple(seeds), tuple(asked.overrides))
+        maker.announce(Wanted(scenario, own[0], one, own[1]) for one in given.values())
+        for name, controller in given.items():
+            options = {"controller": controller, "overrides": asked.overrides}
+            try:
+                result = simulated(scenario, seeds, maker, **options)
+            except typer.Exit as interrupt:  # before any replication had finished
+                ended = interrupt
+                break
+            if not result.provenance["complete"]:
+                ended = stopped(len(result.runs), len(seeds))
+                break
+            results[name] = result
     if ended and len(results) < 2:
         raise ended
     found = changes(results)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from .draw import PLAIN, Looks
 from .dynamics import axes_from
 from .fair import tell_not_judged
 from .keeping import Write, show_and_write
+from .making import Making
 from .options import scenario_from, time_from
 from .tables import Table
 from .terminal import console, named, table
@@ -94,6 +95,7 @@ class TheoryOptions:
     out: Path | None = None
     looks: Looks = PLAIN
     json: Path | None = None
+    making: Making = field(default_factory=Making)
 
 
 def predicted(
@@ -138,7 +140,11 @@ def theory_command(source: str, asked: TheoryOptions) -> None:
         check_writable(file)
     what = predicted(plan, round_trips, asked.utility, asked)
     moving = dynamics.dynamics(plan, follow=asked.fluid) if asked.fluid or asked.portrait else None
-    grid = maps.grid(scenario, grid_axes, controller, overrides, round_trips) if grid_axes else None
+    grid = (
+        maps.grid(scenario, grid_axes, controller, overrides, round_trips, asked.making)
+        if grid_axes
+        else None
+    )
     files: list[tuple[Path | None, Write]] = []
     if json:
         origin = provenance(controller, overrides, rtt=round_trips, utility=asked.utility)
@@ -184,6 +190,8 @@ def _checked(asked: TheoryOptions) -> str | float:
         raise ValueError(
             "--width and --title are of a figure; say where to draw it with --portrait or --out"
         )
+    if asked.making != Making() and not asked.map:
+        raise ValueError("--on, --store and --threads are of a map; say of what with --map")
     asked.looks.options()
     if (asked.fluid or asked.portrait) and asked.rtt != "queueing":
         raise ValueError(

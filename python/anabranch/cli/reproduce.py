@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 import typer
 
 from ..files import check_writable, write_json
+from ..makers import Maker
 from ..offers import chosen
 from ..papers import PAPERS, Finding, Laboratory, evaluate, select
 from ..papers.beside import conditions, together
@@ -21,6 +22,7 @@ from ..papers.pages import interruption, write_report
 from ..papers.row import BEYOND, Row, caption, head
 from ..statistics import Interval, Verdict
 from .keeping import show_and_write
+from .making import THREADS, Making
 from .tables import Table
 from .terminal import console, progress, table, worded
 
@@ -43,6 +45,7 @@ class Where:
     world: str
     keep: Path | None = None
     judged: Path | None = None
+    making: Making = field(default_factory=Making)
 
     def __post_init__(self) -> None:
         """Takes the world by its name. Raises ValueError for what does not go together."""
@@ -52,13 +55,18 @@ class Where:
         for option, given in (("--keep", self.keep), ("--from", self.judged)):
             if given and self.world != LINUX:
                 raise ValueError(f"{option} is for measurements: give --world {LINUX} as well")
+        if self.world == LINUX and (self.making.on != THREADS or self.making.store):
+            raise ValueError(
+                f"--world {LINUX} measures on this machine's kernel, one run after the other: leave out --on and "
+                "--store; --keep says where replications lie"
+            )
         if self.judged and not self.judged.is_dir():
             raise ValueError(f"--from: there is no directory {self.judged}")
 
-    def built(self, key: str, quick: bool) -> World:
+    def built(self, key: str, quick: bool, maker: Maker) -> World:
         """The world for a document. Raises OSError where its directory cannot be made."""
         if self.world == SIMULATION:
-            return Simulation()
+            return Simulation(maker)
         directory = self.judged or self.keep or KEPT / key
         directory = directory / QUICK if quick else directory
         if self.judged:
@@ -100,13 +108,13 @@ def reproduce_command(names: list[str], options: ReproduceOptions) -> None:
     repetitions = options.seeds or SEEDS[where.world][quick]
     findings: list[Finding] = []
     laboratories: dict[str, Laboratory] = {}
-    with progress("preparing") as tell:
+    with progress("preparing") as tell, where.making.maker() as maker:
 
         def configuration(name: str, done: float, total: float) -> None:
             tell(done, total, f"running {name}")
 
         for key, ids in selected.items():
-            world = where.built(key, quick)
+            world = where.built(key, quick, maker)
             found, lab = evaluate(
                 key, ids, seeds=repetitions, world=world, quick=quick, progress=configuration
             )

@@ -13,8 +13,9 @@ import typer
 
 from ..fairness import check_demands, demands
 from ..files import check_writable
+from ..makers import Maker
 from ..plan import DropTail, Link, Wifi
-from ..result import NotRecorded, Recording, Result, run
+from ..result import NotRecorded, Recording, Result
 from ..scenario import Scenario
 from ..statistics import (
     COUNT,
@@ -30,6 +31,7 @@ from ..statistics import (
 from . import INTERRUPTED
 from .fair import judged, show_fairness, tell_not_judged
 from .keeping import show_and_write
+from .making import Making
 from .media import stations, unreachable, ways
 from .options import scenario_from
 from .tables import Table
@@ -47,7 +49,7 @@ class RunOptions:
     series: bool = False
     events: bool = False
     recording: Recording = field(default_factory=Recording)
-    threads: int = 0
+    making: Making = field(default_factory=Making)
 
 
 def run_command(source: str, options: RunOptions) -> None:
@@ -75,26 +77,27 @@ def judged_too(scenario: Scenario, options: RunOptions) -> Result:
     """
     wanted = check_demands(scenario, controller=options.controller, overrides=options.overrides)
 
-    def with_judgements(result: Result) -> Result:
+    def with_judgements(result: Result, maker: Maker) -> Result:
         if not wanted or not result.provenance["complete"]:
             return result
-        return judged(result, options.threads)
+        return judged(result, maker)
 
-    try:
-        result = simulated(
-            scenario,
-            options.seeds,
-            controller=options.controller,
-            overrides=options.overrides,
-            threads=options.threads,
-            series=options.series,
-            events=options.events,
-            recording=options.recording,
-        )
-    except NotRecorded as error:
-        error.result = with_judgements(error.result)
-        raise
-    return with_judgements(result)
+    with options.making.maker() as maker:
+        try:
+            result = simulated(
+                scenario,
+                options.seeds,
+                maker,
+                controller=options.controller,
+                overrides=options.overrides,
+                series=options.series,
+                events=options.events,
+                recording=options.recording,
+            )
+        except NotRecorded as error:
+            error.result = with_judgements(error.result, maker)
+            raise
+        return with_judgements(result, maker)
 
 
 def perform(
@@ -134,9 +137,9 @@ def check_complete(result: Result, seeds: Sequence[int]) -> None:
         raise stopped(len(result.runs), len(seeds))
 
 
-def simulated(scenario: Scenario, seeds: Sequence[int], **options: Any) -> Result:
-    """The result of `run`, with a progress bar."""
-    return watched("simulating", run, scenario, seeds, **options)
+def simulated(scenario: Scenario, seeds: Sequence[int], maker: Maker, **options: Any) -> Result:
+    """What a maker gives, with a progress bar."""
+    return watched("simulating", maker.run, scenario, seeds, **options)
 
 
 def watched(

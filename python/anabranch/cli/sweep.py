@@ -7,8 +7,17 @@ from typing import Annotated, Any
 
 import typer
 
-from .arguments import Command, Commands, FormatOption, SetOption, TitleOption, WidthOption
+from .arguments import (
+    Command,
+    Commands,
+    FormatOption,
+    JsonOption,
+    SetOption,
+    TitleOption,
+    WidthOption,
+)
 from .formats import TEXT
+from .making import THREADS, OnOption
 
 RUN = "run"
 
@@ -72,8 +81,8 @@ def run(
         list[str] | None,
         typer.Option(
             "--derive",
-            help='A value that follows from those of axes, such as "link.a.rate=flow.b.count * 1 Mb/s". '
-            "Repeatable.",
+            help='A value that follows from those of axes, such as "link.a.rate=flow.b.count * 1 Mb/s", or '
+            "KEY=FILE.py:FUNCTION, which gets the values by key. Repeatable.",
         ),
     ] = None,
     only: Annotated[
@@ -112,14 +121,7 @@ def run(
     store: Annotated[
         Path | None, typer.Option("--store", help="The folder. Default: NAME.sweep.")
     ] = None,
-    on: Annotated[
-        str,
-        typer.Option(
-            "--on",
-            help="threads; dask, for processes on this machine; the address of a Dask scheduler; or FILE.py:FUNCTION "
-            "that returns a cluster.",
-        ),
-    ] = "threads",
+    on: OnOption = THREADS,
     workers: Annotated[
         int, typer.Option("--workers", min=0, help="How many here; 0 is one for each processor.")
     ] = 0,
@@ -153,11 +155,12 @@ def run(
 
 
 @sweep_app.command(cls=Command, epilog="Example: anabranch sweep status scenario-c.sweep")
-def status(store: StoreArgument, format_: FormatOption = TEXT) -> None:
-    """Show what a store has: runs, axes, versions, failures. Status 1 when a run has failed."""
-    from .sweeping import status_command
+def status(store: StoreArgument, json: JsonOption = None, format_: FormatOption = TEXT) -> None:
+    """Show what a store has: runs, axes, versions, failures. Status 1 when a run of this version
+    has failed."""
+    from .sweepstore import status_command
 
-    status_command(store)
+    status_command(store, json)
 
 
 @sweep_app.command(cls=Command, epilog="Example: anabranch sweep verify scenario-c.sweep")
@@ -167,8 +170,9 @@ def verify(
         int, typer.Option("--sample", min=1, help="Runs to make again, drawn evenly.")
     ] = 20,
 ) -> None:
-    """Make some of the runs again and compare their digests. Status 1 when one differs."""
-    from .sweeping import verify_command
+    """Read all files, make some of the runs again and compare their rows. Status 1 when one
+    differs or a file is broken."""
+    from .sweepstore import verify_command
 
     verify_command(store, sample)
 
@@ -184,17 +188,23 @@ def export(
     table: TableOption = "classes",
 ) -> None:
     """Write a table into one file, each run once."""
-    from .sweeping import export_command
+    from .sweepanswers import export_command
 
     export_command(store, file, table)
 
 
 @sweep_app.command(cls=Command, epilog="Example: anabranch sweep compact scenario-c.sweep")
-def compact(store: StoreArgument) -> None:
-    """Write all parts into one, each run once, and remove what drivers that were killed have left."""
-    from .sweeping import compact_command
+def compact(
+    store: StoreArgument,
+    drop_failures: Annotated[
+        bool,
+        typer.Option("--drop-failures", help="Forget all runs that failed; they stay to be made."),
+    ] = False,
+) -> None:
+    """Merge parts into few large ones, each run once, and remove what killed drivers have left."""
+    from .sweepstore import compact_command
 
-    compact_command(store)
+    compact_command(store, drop_failures)
 
 
 @sweep_app.command(
@@ -208,23 +218,57 @@ def query(
     format_: FormatOption = TEXT,
 ) -> None:
     """Ask a store in SQL; its tables are runs, classes, and those that were kept."""
-    from .sweeping import query_command
+    from .sweepanswers import query_command
 
     query_command(store, sql)
 
 
 @sweep_app.command(
     cls=Command,
-    epilog="Example: anabranch sweep plot scenario-c.sweep --x flow.multipath.count --y throughput_bps --output c.png",
+    epilog="Example: anabranch sweep plot scenario-c.sweep --x flow.multipath.count --y throughput_bps --output c.png"
+    "\n\nExample: anabranch sweep plot scenario-c.sweep --x throughput_bps --y rtt_mean_s --output front.png",
 )
 def plot(
     store: StoreArgument,
-    x: Annotated[str, typer.Option("--x", help="The axis along the figure.")],
-    y: Annotated[str, typer.Option("--y", help="What is drawn.")] = "throughput_bps",
-    by: Annotated[str, typer.Option("--by", help="A line for each value of this.")] = "controller",
+    x: Annotated[
+        str, typer.Option("--x", help="The axis along the figure, or a metric: then points.")
+    ],
+    y: Annotated[str, typer.Option("--y", help="The metric that is drawn.")] = "throughput_bps",
+    by: Annotated[
+        str, typer.Option("--by", help="A line, map or colour for each value of this column.")
+    ] = "controller",
+    panels: Annotated[
+        str | None,
+        typer.Option(
+            "--panels",
+            help="Columns by commas; a panel for each combination of their values. Default: class, or what else "
+            "rows are about.",
+        ),
+    ] = None,
+    down: Annotated[
+        str | None, typer.Option("--down", help="A second axis: maps with contours over both.")
+    ] = None,
+    paired: Annotated[
+        str | None,
+        typer.Option(
+            "--paired",
+            metavar="VALUE",
+            help="Draw differences to this value of --by, of runs with the same seed.",
+        ),
+    ] = None,
+    better: Annotated[
+        str | None,
+        typer.Option(
+            "--better",
+            help="Which way metrics are better, such as throughput_bps:more,rtt_mean_s:less. Default: by their names.",
+        ),
+    ] = None,
     where: Annotated[
         list[str] | None,
-        typer.Option("--where", help="COLUMN=VALUE that rows are to have. Repeatable."),
+        typer.Option(
+            "--where",
+            help="COLUMN=VALUE that rows are to have, or COLUMN=VALUE,VALUE. Repeatable.",
+        ),
     ] = None,
     table: TableOption = "classes",
     output: Annotated[
@@ -233,8 +277,19 @@ def plot(
     width: WidthOption = None,
     title: TitleOption = None,
 ) -> None:
-    """Draw a metric over an axis: a line for each controller, a panel for each class of users."""
+    """Draw a metric: lines over an axis, maps over two, or points against another metric."""
+    from ..sweeps.answers import Question
     from .draw import Looks
-    from .sweeping import plot_command
+    from .sweepanswers import plot_command
 
-    plot_command(store, (x, y, by, table), where or [], output, Looks(width, title))
+    asked = Question(
+        x,
+        y,
+        by,
+        table=table,
+        panels=panels or "",
+        down=down or "",
+        paired=paired or "",
+        better=better,
+    )
+    plot_command(store, asked, where or [], output, Looks(width, title))

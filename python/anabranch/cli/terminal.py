@@ -16,6 +16,7 @@ from rich.console import Console, Group
 from rich.markup import escape
 
 from ..files import is_standard_output
+from ..telling import Lines
 from . import INTERRUPTED
 from .formats import FORMATS, TEXT
 from .tables import Table
@@ -133,9 +134,9 @@ class ReportProgress(Protocol):
 
 @contextmanager
 def progress(label: str) -> Iterator[ReportProgress]:
-    """A progress bar on standard error; nothing when that is not a terminal."""
+    """A progress bar on standard error; where that is no terminal, a line from time to time."""
     if not sys.stderr.isatty():
-        yield _silence
+        yield Lines(sys.stderr, label).tell
         return
     from rich.progress import (
         BarColumn,
@@ -158,7 +159,3 @@ def progress(label: str) -> Iterator[ReportProgress]:
             bar.update(task, completed=done, total=total, description=what or label)
 
         yield tell
-
-
-def _silence(done: float, total: float, what: str = "") -> None:
-    """Reports nothing."""

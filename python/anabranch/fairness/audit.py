@@ -4,7 +4,7 @@ definitions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,8 @@ import numpy as np
 from .. import _core
 from .._core import ScenarioError
 from ..controller import given_name, label
-from ..result import Result, run
+from ..makers import Core, Maker, Wanted
+from ..result import Result
 from ..scenario import Scenario, load
 from ..seeds import Seeds, checked_seeds
 from ..statistics import Interval, interval
@@ -146,7 +147,7 @@ class _Work:
     """Runs, and how many of them are done."""
 
     whole: int
-    threads: int
+    maker: Maker
     progress: Progress | None
     done: int = 0
 
@@ -158,7 +159,7 @@ class _Work:
                 self.progress(self.done + part / of_it, self.whole, what)
 
         tell(0, 1)
-        result = run(scenario, seeds, threads=self.threads, progress=tell, **options)
+        result = self.maker.run(scenario, seeds, progress=tell, **options)
         if not result.provenance["complete"]:
             raise KeyboardInterrupt
         tell(1, 1)
@@ -174,7 +175,8 @@ class Audit:
     seeds: Seeds = range(1, 11)
     """Distinct seeds, or how many."""
     networks: Sequence[Network] = NETWORKS
-    threads: int = 0
+    maker: Maker = field(default_factory=Core)
+    """What makes the runs."""
     entries: list[Entry] = field(default_factory=list)
     interrupted: bool = False
     """Whether an interrupt left controllers or networks out."""
@@ -204,12 +206,24 @@ class Audit:
     def run(self, progress: Progress | None = None) -> None:
         """Fills `entries`, network by network; after an interrupt with those that had finished."""
         self.entries, self.interrupted = [], False
-        work = _Work(sum(self._runs(network) for network in self.networks), self.threads, progress)
+        work = _Work(sum(self._runs(network) for network in self.networks), self.maker, progress)
         try:
+            self.maker.announce(self._wanted())
             for network in self.networks:
                 self._judge(network, work)
         except KeyboardInterrupt:
             self.interrupted = True
+
+    def _wanted(self) -> Iterator[Wanted]:
+        """All runs, in the order in which they are judged."""
+        seeds = tuple(self.seed_list)
+        for network in self.networks:
+            scenario, overrides = load(network.source), tuple(network.overrides)
+            with_tcp, without = twins(scenario, ENSEMBLE, overrides=overrides)
+            for twin in [*with_tcp, *([without] if without else [])]:
+                yield Wanted(twin, seeds)
+            for given in self.given.values():
+                yield Wanted(scenario, seeds, given, overrides)
 
     def _judge(self, network: Network, work: _Work) -> None:
         """Judges every controller in a network. Raises KeyboardInterrupt."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from ..makers import Core, Maker, Wanted
 from ..offers import unknown
-from ..result import Result, run
+from ..result import Result
 from ..scenario import load
 
 Progress = Callable[[str, float, float], object]
@@ -54,8 +55,8 @@ class World(Protocol):
     def work(self, name: str, configuration: Configuration, seeds: int) -> float:
         """What is still to be done for a configuration, in any unit."""
 
-    def begin(self, work: float) -> None:
-        """Called with the work of all configurations before the first of them is run."""
+    def begin(self, configurations: Mapping[str, Configuration], seeds: int, work: float) -> None:
+        """Called before the first configuration is run, with all and the work that they are."""
 
     def run(
         self, name: str, configuration: Configuration, seeds: int, tell: ReportProgress
@@ -67,23 +68,39 @@ class World(Protocol):
         """
 
 
+@dataclass(frozen=True)
 class Simulation:
-    """The simulator; the replications of a configuration use every core."""
+    """The simulator."""
 
-    name = SIMULATION
+    maker: Maker = field(default_factory=Core)
+
+    @property
+    def name(self) -> str:
+        """As in a finding."""
+        return SIMULATION
 
     def work(self, name: str, configuration: Configuration, seeds: int) -> float:
         """The configuration's weight."""
         return configuration.weight
 
-    def begin(self, work: float) -> None:
-        """Does nothing: simulations are short."""
+    def begin(self, configurations: Mapping[str, Configuration], seeds: int, work: float) -> None:
+        """Announces the runs of all configurations."""
+        self.maker.announce(
+            Wanted(
+                load(one.scenario),
+                tuple(range(1, seeds + 1)),
+                one.controller,
+                one.overrides,
+                one.series,
+            )
+            for one in configurations.values()
+        )
 
     def run(
         self, name: str, configuration: Configuration, seeds: int, tell: ReportProgress
     ) -> Result:
         """Simulates a configuration."""
-        return run(
+        return self.maker.run(
             load(configuration.scenario),
             range(1, seeds + 1),
             controller=configuration.controller,
@@ -117,7 +134,7 @@ class Laboratory:
         todo = [name for name in dict.fromkeys(names) if name not in self.results]
         work = {name: self.world.work(name, self.configurations[name], self.seeds) for name in todo}
         whole = sum(work.values())
-        self.world.begin(whole)
+        self.world.begin({name: self.configurations[name] for name in todo}, self.seeds, whole)
         before = 0.0
         for name in todo:
 

@@ -8,7 +8,7 @@ a directory can be judged without measuring, on any machine.
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -75,7 +75,7 @@ class Measurements:
             return 0.0
         return len(self._missing(name, configuration, seeds)) * _seconds(configuration)
 
-    def begin(self, work: float) -> None:
+    def begin(self, configurations: Mapping[str, Configuration], seeds: int, work: float) -> None:
         """Says how long it takes, if anything is to be measured.
 
         Raises LinuxError before that without the right to measure on this kernel.

@@ -11,8 +11,9 @@ Every kind has `names=`, what the results are called; `width=`, inches or text s
 "88mm", with letters and legends that follow; and `title=`, as figures have none unless asked. A
 line below the data says scenario, controller, span, warm-up and replications.
 
-`phase_portrait`, `heat_map`, `curves` and `swept` draw numbers that are no result, such as those of
-theory; `capture` draws what a capture says, and `verdicts` what an audit of fairness found.
+`phase_portrait`, `heat_map`, `curves`, `swept`, `swept_map` and `tradeoff` draw numbers that are no
+result, such as those of theory or of a sweep; `capture` draws what a capture says, and `verdicts`
+what an audit of fairness found.
 `animation` is no figure but a page that plays a run.
 """
 
@@ -41,8 +42,10 @@ from .size import Width, inches_of
 from .stations import stations
 from .subflows import subflows
 from .swept import swept
+from .sweptmap import swept_map
 from .throughput import throughput
 from .topology import topology
+from .tradeoff import Cloud, tradeoff
 from .verdicts import verdicts
 from .windows import windows
 
@@ -53,6 +56,7 @@ __all__ = [
     "FORMATS",
     "KINDS",
     "Band",
+    "Cloud",
     "Curve",
     "Kind",
     "Line",
@@ -79,8 +83,10 @@ __all__ = [
     "subflows",
     "svg",
     "swept",
+    "swept_map",
     "throughput",
     "topology",
+    "tradeoff",
     "verdicts",
     "windows",
 ]

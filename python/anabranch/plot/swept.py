@@ -11,7 +11,7 @@ import numpy as np
 from ..statistics import Interval
 from . import style
 from .inputs import shortened
-from .map import Scale, across
+from .map import LEAST_FOR_TWO, Scale, across
 from .size import Width
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def swept(
     values: Sequence[str],
     labels: tuple[str, str],
     note: str = "",
-    zero: bool = True,
+    difference: bool = False,
     width: Width | None = None,
     title: str | None = None,
 ) -> Figure:
@@ -39,33 +39,34 @@ def swept(
     point where it has one.
 
     `values` are those of the parameter, in order; numbers stand to scale. `labels` name it and what
-    is drawn, with their units; `note` says what all points have in common. Axes begin at zero
-    unless `zero` is false. Raises ValueError when there is nothing to draw.
+    is drawn, with their units; `note` says what all points have in common. Axes begin at zero;
+    with `difference` they have a line there. Raises ValueError when there is nothing to draw.
     """
     shown = dict(list(panels.items())[:MOST_PANELS])
     if not any(lines and any(points for points in lines.values()) for lines in shown.values()):
         raise ValueError("there is nothing to draw: no run has the metric")
     if len(shown) < len(panels):
         note += f" ({len(shown)} of {len(panels)})"
+    beside = min(len(shown), 2) if style.width() > LEAST_FOR_TWO else 1
     if len(shown) == 1:
         figure, axes = style.panels(1, 3.6, title)
     else:
         figure, axes = across(len(shown), title)
     groups = list(dict.fromkeys(name for lines in shown.values() for name in lines))
-    scale = Scale(values, style.across_panel(min(len(shown), 2)))
+    scale = Scale(values, style.across_panel(beside))
     for ax, (name, lines) in zip(axes, shown.items(), strict=True):
         for group, points in lines.items():
             line(ax, scale, values, points, look(groups.index(group)))
-        finish(ax, scale, zero)
+        finish(ax, scale, difference)
         if len(shown) > 1:
-            style.heading(ax, shortened(name, 40), [], style.across_panel(min(len(shown), 2)))
+            style.heading(ax, shortened(name, 40), [], style.across_panel(beside))
         ax.set_xlabel(labels[0])
         ax.set_ylabel(labels[1])
     entries = [
         style.entry(shortened(group, 40), **look(index))
         for index, group in enumerate(groups[: style.MOST_ENTRIES])
     ]
-    style.legend(figure, entries if len(groups) > 1 else [], note=note)
+    style.legend(figure, entries if len(groups) > 1 or difference else [], note=note)
     return figure
 
 
@@ -96,12 +97,14 @@ def line(
     ax.errorbar(x, means, yerr=halves, capsize=style.pt(2.5), elinewidth=style.pt(1.0), **how)
 
 
-def finish(ax: Axes, scale: Scale, zero: bool) -> None:
+def finish(ax: Axes, scale: Scale, difference: bool) -> None:
     """The scales of a panel."""
     if scale.log:
         ax.set_xscale("log")
     scale.label(ax.xaxis)
-    if zero and np.nanmin(ax.get_ylim()) > 0:
+    if difference:
+        ax.axhline(0, color=style.INK, linewidth=style.pt(1.0), zorder=1)
+    elif np.nanmin(ax.get_ylim()) > 0:
         ax.set_ylim(bottom=0)
     ax.margins(x=0.04)
     ax.grid(axis="y")

@@ -4,6 +4,7 @@ from .axes import Axis, axis
 from .configuration import Configuration
 from .front import Swept, sweep
 from .parts import StoreError
+from .results import maker
 from .store import Failure, Store
 from .sweep import Progress, Sweep
 
@@ -17,5 +18,6 @@ __all__ = [
     "Sweep",
     "Swept",
     "axis",
+    "maker",
     "sweep",
 ]

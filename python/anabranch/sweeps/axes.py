@@ -6,21 +6,11 @@ An axis is one key, or several that change together. Values are texts, as `--set
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
+from ..axes import checked, read_axis
 from ..written import several
-
-RANGE = re.compile(
-    r"^\s*([0-9.eE+-]+?)\s*\.\.\s*([0-9.eE+-]+)\s*:\s*(\d+)(?:\s+(log)(?![A-Za-z]))?\s*(.*)$"
-)
-"""`5..40:8 Mb/s`, or `1..1000:7 log ms` for values whose logarithms are evenly spaced."""
-
-MOST_VALUES = 1_000_000
-"""Values of one axis."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +47,7 @@ def from_values(key: str, values: object) -> Axis:
     if not isinstance(values, Iterable):
         raise ValueError(f"{key} is {values!r}; give a list of values, or a text such as 5..40:8")
     texts = [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
-    return _checked(key, texts, f"{key} = {texts}")
+    return _single(key, checked(texts, f"{key} = {texts}"))
 
 
 def together(axes: Sequence[Axis], text: str = "") -> Axis:
@@ -86,40 +76,13 @@ def product(axes: Sequence[Axis]) -> Iterator[dict[str, str]]:
 
 
 def _one(text: str) -> Axis:
-    key, equals, values = text.partition("=")
-    key = key.strip()
-    if not equals or not key or not values.strip():
-        raise ValueError(
-            f"an axis is {text.strip()!r}; write KEY=V1,V2 such as link.ap1.rate=5 Mb/s,10 Mb/s, or "
-            "KEY=FIRST..LAST:COUNT UNIT such as link.ap1.rate=2..20:10 Mb/s"
-        )
-    if spaced := RANGE.match(values):
-        return _checked(key, list(_spaced(text, spaced)), text)
-    split = several(values) if key.lower().endswith("controller") else values.split(",")
-    return _checked(key, [value.strip() for value in split], text)
+    return _single(*read_axis(text, several if is_controller(text) else None))
 
 
-def _checked(key: str, values: Sequence[str], text: str) -> Axis:
-    if not values or len(set(values)) != len(values) or not all(values):
-        raise ValueError(f"an axis is {text.strip()!r}; each value is given, and given once")
+def _single(key: str, values: Sequence[str]) -> Axis:
     return Axis((key,), tuple((value,) for value in values))
 
 
-def _spaced(text: str, match: re.Match[str]) -> Iterator[str]:
-    """Evenly spaced values; whole numbers stay whole where both ends are."""
-    low, high, count, logarithmic, unit = match.groups()
-    try:
-        first, last, many = float(low), float(high), int(count)
-    except ValueError:
-        raise ValueError(
-            f"an axis is {text.strip()!r}; {low!r} and {high!r} are not numbers"
-        ) from None
-    if not 2 <= many <= MOST_VALUES or first == last:
-        raise ValueError(
-            f"an axis is {text.strip()!r}; a range has two ends and 2 to {MOST_VALUES:,} values"
-        )
-    if logarithmic and min(first, last) <= 0:
-        raise ValueError(f"an axis is {text.strip()!r}; logarithms need ends above zero")
-    values = np.geomspace(first, last, many) if logarithmic else np.linspace(first, last, many)
-    for value in values:
-        yield f"{float(f'{value:.12g}'):.12g}{' ' + unit.strip() if unit.strip() else ''}"
+def is_controller(text: str) -> bool:
+    """Whether the values of an axis are controllers, whose parameters may have commas."""
+    return text.partition("=")[0].strip().lower().endswith("controller")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +19,9 @@ from ..controller import FILE, label
 from ..plan import Plan
 from ..plot.labels import studied
 from ..scenario import Scenario
+
+SIMULATION = "simulation"
+"""The world that a configuration is of unless it says another."""
 
 DIGITS = 16
 """Of a hash that names something: 10^7 configurations have two alike with probability 10^-6."""
@@ -45,6 +49,10 @@ class Configuration:
     values: dict[str, str] = field(default_factory=dict)
     controller: str = ""
     overrides: tuple[str, ...] = ()
+    world: str = SIMULATION
+    """A name of `worlds.WORLDS`: what makes its rows."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """What that world knows beside the plan, by name."""
 
     @property
     def scenario(self) -> Scenario:
@@ -67,7 +75,9 @@ class Configuration:
         if content["media"]:
             left["written"] = self._media()
         source = Path(own["file"]).read_text(encoding="utf-8") if own else ""
-        return digest(json.dumps(left, sort_keys=True), self.controller if own else "", source)
+        how = json.dumps([self.world, self.settings], sort_keys=True)
+        parts = (json.dumps(left, sort_keys=True), self.controller if own else "", source)
+        return digest(*parts, *([how] if self.world != SIMULATION else []))
 
     def _media(self) -> dict[str, Any]:
         """The tables of media and nodes as they are written: a plan as JSON lacks which nodes are
@@ -88,24 +98,6 @@ class Configuration:
         """What tables call its controller: the one that was asked for, else the one under study."""
         return label(self.controller) if self.controller else studied(self.plan)
 
-    def to_json(self) -> dict[str, Any]:
-        """What a store keeps of it."""
-        return {
-            "configuration": self.key,
-            "name": self.name,
-            "controller": self.controller,
-            "label": self.label,
-            "overrides": list(self.overrides),
-            "values": self.values,
-            "scenario": self.text,
-        }
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> Configuration:
-        """What `to_json` gave."""
-        given = content["scenario"], content["name"], content["values"], content["controller"]
-        return cls(*given, tuple(content["overrides"]))
-
 
 @dataclass(frozen=True)
 class Task:
@@ -119,11 +111,19 @@ class Task:
         """How many runs it is."""
         return sum(len(seeds) for _, seeds in self.parts)
 
-    @cached_property
-    def name(self) -> str:
-        """The hash of what it is to give, which is the name of its part in a store."""
-        runs = [f"{one.key}:{seed}" for one, seeds in self.parts for seed in seeds]
-        return digest(self.version, ",".join(self.tables), *runs)
+    def apart(self) -> list[Task]:
+        """A task for each of its runs."""
+        return [
+            Task(((one, (seed,)),), self.tables, self.version)
+            for one, seeds in self.parts
+            for seed in seeds
+        ]
+
+    def name(self, failed: Collection[tuple[str, int]] = ()) -> str:
+        """The hash of the runs that it is to give, without those that failed."""
+        runs = [(one.key, seed) for one, seeds in self.parts for seed in seeds]
+        made = [f"{key}:{seed}" for key, seed in runs if (key, seed) not in failed]
+        return digest(self.version, ",".join(self.tables), *made)
 
 
 def source(controller: str) -> str:

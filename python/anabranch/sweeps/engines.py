@@ -6,15 +6,28 @@ where workers are, what they are started by, and what becomes of tasks of a work
 
 from __future__ import annotations
 
-import importlib.util
 import os
+import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from pathlib import Path
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from threading import Timer
 from typing import Any, Protocol
+from uuid import uuid4
 
+from .clusters import cluster, quiet, uninterrupted, without_main
 from .libraries import library
+from .rows import version
+from .work import OtherVersion
+
+CONNECT = "10s"
+"""How long a scheduler has to answer."""
+
+FRESH_S = 1.0
+"""How long the number of workers counts as known: asking takes a millisecond."""
+
+GRACE_S = 10.0
+"""How long tasks that workers have begun may take after an interrupt, before they are given up."""
 
 
 class Engine(Protocol):
@@ -25,7 +38,7 @@ class Engine(Protocol):
         """How many tasks they do at a time; a cluster may grow."""
 
     def submit(self, function: Callable[[Any], Any], task: Any) -> Future[Any]:
-        """Has a worker do it."""
+        """Has a worker do it. `cancel` of the future takes back what no worker has begun."""
 
 
 class Threads:
@@ -48,32 +61,98 @@ class Threads:
 class Dask:
     """The workers of a Dask cluster."""
 
-    def __init__(self, client: Any) -> None:
-        """Those that a client of `dask.distributed` knows."""
-        self.client = client
+    def __init__(self, client: Any, expected: int = 0) -> None:
+        """Those that a client of `dask.distributed` knows. `expected` says how many have been asked
+        for, and may still be on their way.
+        """
+        self.client, self.expected = client, expected
         self.executor = client.get_executor(pure=False)
+        self.known, self.asked_s = 0, -FRESH_S
+        self.begun: set[str] | None = None
+        self.at_work: dict[str, Handed] = {}
 
     @property
     def workers(self) -> int:
-        """Threads of all workers, at least one: they may still be on their way."""
-        return max(sum(int(many) for many in self.client.nthreads().values()), 1)
+        """Threads of all workers, or as many as are expected; at least one."""
+        if time.monotonic() - self.asked_s >= FRESH_S:
+            with suppress(OSError):  # the scheduler is gone, as futures say
+                self.known = sum(int(many) for many in self.client.nthreads().values())
+            self.asked_s = time.monotonic()
+        return max(self.known, self.expected, 1)
 
     def submit(self, function: Callable[[Any], Any], task: Any) -> Future[Any]:
         """Has a worker do it."""
-        found: Future[Any] = self.executor.submit(function, task)
-        return found
+        key = f"{function.__name__}-{uuid4().hex}"
+        self.begun = None
+        self.at_work[key] = handed = Handed(self, key)
+        handed.follow(self.executor.submit(function, task, key=key))
+        return handed
+
+    def has_begun(self, key: str) -> bool:
+        """Whether a worker was at a task when this was asked for the first time after the last one
+        was submitted. From then on tasks have GRACE_S to end.
+        """
+        if self.begun is None:
+            self.begun = set()
+            with suppress(OSError):
+                stacks = self.client.call_stack()
+                self.begun = {one for of_worker in stacks.values() for one in of_worker}
+            timer = Timer(GRACE_S, self._give_up)
+            timer.daemon = True
+            timer.start()
+        return key in self.begun
+
+    def _give_up(self) -> None:
+        for handed in list(self.at_work.values()):
+            handed.drop()
+
+
+class Handed(Future[Any]):
+    """A task in the hands of Dask: one that a worker has begun cannot be cancelled."""
+
+    def __init__(self, engine: Dask, key: str) -> None:
+        """The task of an engine that has this key."""
+        super().__init__()
+        self.engine, self.key = engine, key
+        self.task: Future[Any] | None = None
+
+    def follow(self, task: Future[Any]) -> None:
+        """Ends as another future ends."""
+        self.task = task
+        task.add_done_callback(self._ended)
+
+    def cancel(self) -> bool:
+        """Takes the task back, if no worker has begun it."""
+        if self.done() or self.engine.has_begun(self.key):
+            return self.cancelled()
+        return self.drop()
+
+    def drop(self) -> bool:
+        """Takes the task back in any case."""
+        return self.task is not None and self.task.cancel()
+
+    def _ended(self, task: Future[Any]) -> None:
+        self.engine.at_work.pop(self.key, None)
+        if task.cancelled():
+            super().cancel()
+            self.set_running_or_notify_cancel()  # wakes those who wait
+        elif (error := task.exception()) is not None:
+            self.set_exception(error)
+        else:
+            self.set_result(task.result())
 
 
 @contextmanager
 def engine(on: str = "threads", workers: int = 0) -> Iterator[Engine]:
-    """The engine that a text names: `threads`; `dask` for workers on this machine; the address of a
-    scheduler, such as `tcp://host:8786`; or `FILE.py:FUNCTION`, which returns a cluster or a client.
+    """The engine that a text names: `threads`, or what `clusters.cluster` takes: `dask`, the
+    address of a scheduler, a file of YAML, or `FILE.py:FUNCTION`.
 
-    `workers` says how many, on this machine; 0 is one for each processor. Raises ValueError for
-    another text, ImportError without Dask, OSError where no scheduler answers.
+    `workers` says how many; 0 is one for each processor of this machine, or what the file says.
+    Raises ValueError for another text, OtherVersion where a worker has another version of
+    anabranch, ImportError without Dask, OSError where no scheduler answers.
     """
-    many = workers or len(os.sched_getaffinity(0))
     if on == "threads":
+        many = workers or len(os.sched_getaffinity(0))
         with ThreadPoolExecutor(many) as executor:
             try:
                 yield Threads(executor, many)
@@ -81,45 +160,38 @@ def engine(on: str = "threads", workers: int = 0) -> Iterator[Engine]:
                 executor.shutdown(wait=True, cancel_futures=True)
                 raise
         return
-    distributed = library("distributed")
-    if on == "dask":
-        with (
-            distributed.LocalCluster(
-                n_workers=many, threads_per_worker=1, dashboard_address=None, silence_logs=40
-            ) as cluster,
-            distributed.Client(cluster) as client,
-        ):
-            yield Dask(client)
-        return
-    if "://" in on:
-        with distributed.Client(on, timeout="10s") as client:
-            yield Dask(client)
-        return
-    made = _made(on)
-    if isinstance(made, distributed.Client):
-        with made as client:
-            yield Dask(client)
-        return
-    with made as cluster, distributed.Client(cluster) as client:
-        yield Dask(client)
+    with quiet(), without_main(), ExitStack() as opened:
+        with uninterrupted():
+            place, expected = cluster(on, workers)
+            distributed = library("distributed")
+            if isinstance(place, distributed.Client):
+                client = opened.enter_context(place)
+            else:
+                if not isinstance(place, str):
+                    opened.enter_context(place)
+                client = opened.enter_context(distributed.Client(place, timeout=CONNECT))
+        check(client)
+        yield Dask(client, expected)
 
 
-def _made(on: str) -> Any:
-    """The cluster that a function in a file returns. Raises ValueError."""
-    file, colon, name = on.rpartition(":")
-    if not colon or not file.endswith(".py"):
-        raise ValueError(
-            f"--on is {on!r}; write threads, dask, the address of a scheduler such as "
-            "tcp://host:8786, or FILE.py:FUNCTION for a function that returns a cluster"
-        )
-    if not Path(file).is_file():
-        raise ValueError(f"--on is {on!r}; there is no file {file}")
-    spec = importlib.util.spec_from_file_location(f"anabranch_cluster_{Path(file).stem}", file)
-    if spec is None or spec.loader is None:
-        raise ValueError(f"--on is {on!r}; {file} cannot be imported")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    function = getattr(module, name, None)
-    if not callable(function):
-        raise ValueError(f"--on is {on!r}; {file} has no function {name}")
-    return function()
+def check(client: Any) -> None:
+    """Raises OtherVersion if the scheduler, which unpacks tasks, or a worker that is there has
+    another version of anabranch, or none.
+    """
+    own = version()
+    there = {"the scheduler": _asked(client.run_on_scheduler, version)}
+    for address, found in sorted(client.run(version, on_error="return").items()):
+        there[f"the worker at {address}"] = found
+    for name, found in there.items():
+        if isinstance(found, CancelledError | OSError) or found == own:
+            continue  # it is gone since, or right
+        has = f"has anabranch {found}" if isinstance(found, str) else "cannot import anabranch"
+        raise OtherVersion(f"{name} {has}, and the sweep is of {own}: install that there")
+
+
+def _asked(ask: Callable[..., Any], function: Callable[[], Any]) -> Any:
+    """What a function gives there, or the error in its place."""
+    try:
+        return ask(function)
+    except Exception as error:
+        return error

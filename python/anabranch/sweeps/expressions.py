@@ -9,10 +9,11 @@ import ast
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
+from .functions import IN_FILE, Derived, function
 from .numbers import NUMBER
 
 UNIT = re.compile(r"\s+([A-Za-zµ%][A-Za-zµ%/]*)\s*$")
@@ -107,6 +108,45 @@ class Expression:
         if not math.isfinite(number):
             raise ValueError(f"{self.text!r} is {found}, and a finite number belongs there")
         return f"{number:.12g}{' ' + self.unit if self.unit else ''}"
+
+
+class Value(Protocol):
+    """What follows from the values of axes."""
+
+    @property
+    def text(self) -> str:
+        """How it was written."""
+
+    @property
+    def keys(self) -> Mapping[str, str]:
+        """The keys of axes whose numbers it takes, by any name."""
+
+    def written(self, values: Mapping[str, str]) -> str:
+        """The value as `--set` takes it. Raises ValueError where it has none."""
+
+
+def derived(given: str | Callable[[dict[str, str]], object], keys: list[str]) -> Value:
+    """What an expression says, or a function: one of Python, or `FILE.py:FUNCTION`.
+
+    Raises ValueError.
+    """
+    if callable(given):
+        return Derived(getattr(given, "__qualname__", repr(given)), given)
+    if IN_FILE.match(given):
+        return Derived(given, function(given, "a derived value"))
+    return Expression.read(given, keys)
+
+
+def check_units(value: Value, axes: Mapping[str, Collection[str]]) -> None:
+    """Raises ValueError if a key is taken as a number whose values have several units."""
+    for key in value.keys.values():
+        matches = [NUMBER.match(text) for text in sorted(axes.get(key, ()))]
+        units = dict.fromkeys(match[2] or "" for match in matches if match)
+        if len(units) > 1:
+            raise ValueError(
+                f"{value.text!r} takes the numbers of {key} without their units, and its values "
+                f"have several: {', '.join(unit or 'none' for unit in units)}; write them in one"
+            )
 
 
 def _check(node: ast.expr, names: dict[str, str], text: str, keys: list[str]) -> None:

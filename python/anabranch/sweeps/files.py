@@ -12,7 +12,7 @@ from ..sources import load
 from ..written import several
 from .axes import Axis, axis, from_values, together
 from .designs import axes_of, dimension
-from .expressions import Expression
+from .expressions import Expression, derived
 from .sweep import Sweep, sequence
 from .until import MOST, Until
 
@@ -59,8 +59,8 @@ def _sweep(content: dict[str, Any], folder: Path) -> Sweep:
     controllers = [one for text in given for one in several(text)]
     axes = tuple(_axes(content))
     keys = [key for one in axes for key in one.keys]
-    derived = {
-        key: Expression.read(text, keys)
+    follows = {
+        key: derived(_beside(text, folder), keys)
         for key, text in _flat(content.get("derive", {}))
         if _is_text(f"derive.{key}", text)
     }
@@ -69,19 +69,21 @@ def _sweep(content: dict[str, Any], folder: Path) -> Sweep:
     return Sweep(
         load(beside if beside.is_file() else name),
         axes,
-        tuple(_controller(one, folder) for one in controllers),
+        tuple(_beside(one, folder) for one in controllers),
         content.get("seeds", 1),
         tuple(_texts("set", content.get("set", []))),
         tuple(_texts("tables", content.get("tables", []))),
-        derived,
-        tuple(Expression.read(text, [*keys, *derived], unit=False) for text in conditions),
+        follows,
+        tuple(Expression.read(text, [*keys, *follows], unit=False) for text in conditions),
         Until.read(str(until), content.get("most_seeds", MOST)) if until is not None else None,
     )
 
 
 def _is_text(field: str, value: Any) -> bool:
     if not isinstance(value, str):
-        raise ValueError(f"the field {field} is {value!r}; give an expression as a text")
+        raise ValueError(
+            f"the field {field} is {value!r}; give an expression, or FILE.py:FUNCTION, as a text"
+        )
     return True
 
 
@@ -119,8 +121,8 @@ def _texts(field: str, values: Any) -> tuple[str, ...]:
     return sequence(values)
 
 
-def _controller(text: str, folder: Path) -> str:
-    """A controller; its file stands beside that of the sweep."""
+def _beside(text: str, folder: Path) -> str:
+    """A text that may begin with a file, which stands beside that of the sweep."""
     head = text.split(":", 1)[0]
     beside = folder / head
     if head.endswith((".law", ".py")) and not Path(head).is_file() and beside.is_file():

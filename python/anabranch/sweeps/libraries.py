@@ -11,6 +11,8 @@ EXTRAS = {
     "duckdb": "cluster",
     "dask": "cluster",
     "distributed": "cluster",
+    "dask_jobqueue": "cluster",
+    "yaml": "cluster",
 }
 """The optional part of the package that brings each."""
 

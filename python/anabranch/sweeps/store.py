@@ -1,35 +1,56 @@
 """The store of a sweep: a folder of Parquet files, which is the truth about what has been run.
 
-    STORE/store.json                  what the folder is
-    STORE/configurations/KEY.json     what was run, so that it can be run again
-    STORE/parts/NAME/TABLE.parquet    rows, of some runs
-    STORE/failures/NAME.json          runs that gave an error
+    STORE/store.json                   what the folder is
+    STORE/configurations/NAME.parquet  what was run, so that it can be run again
+    STORE/parts/NAME/TABLE.parquet     rows, of some runs
+    STORE/failures/NAME.json           runs that gave an error
 
 A part is written beside its place and moved there, so that it is whole or absent. Parts that two
 drivers have made of the same runs may both be there: readers take each run from the first one that
-has it. Nothing is ever changed but by `compact`. What is moved is on the disk before.
+has it. Nothing is ever changed but by `tidy` and `compact`, which merge parts. What is moved is on
+the disk before.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
 import tempfile
-import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from ..files import beside
+import numpy as np
+
+from . import merging
 from .configuration import Configuration, digest
-from .parts import KEYS, StoreError, empty, once, read_part, write
+from .disk import naming, sync, umask, write_text
+from .done import Done
+from .kept import Kept
+from .libraries import library
+from .merging import REMOVED, TEMPORARY
+from .parts import AGAIN as AGAIN
+from .parts import (
+    KEPT,
+    KEYS,
+    StoreError,
+    coded,
+    empty,
+    joined,
+    once,
+    read_part,
+    read_runs,
+    write,
+)
 
 if TYPE_CHECKING:
     import pyarrow
+
+KIND = "anabranch sweep"
+"""What store.json says a store is."""
 
 FORMAT = 1
 """Of stores; a newer one is refused."""
@@ -40,19 +61,15 @@ RUNS = "runs"
 CLASSES = "classes"
 """The other one: rates, round trips and so on of each class of users of each run."""
 
-TEMPORARY = ".part-"
-"""What names of parts that are being written begin with."""
-
-REMOVED = ".old-"
-"""What names of parts begin with that `compact` has replaced."""
-
-STALE_S = 86_400.0
-"""After which a part that is being written was left by a driver that was killed."""
-
-AGAIN = 8
-"""How often a reader begins again because parts were replaced meanwhile."""
-
 FOLDERS = ("parts", "configurations", "failures")
+
+LOCK = ".lock"
+"""What who merges parts has locked."""
+
+MERGES = ".merges"
+"""A file that grows by a byte whenever parts are replaced."""
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -74,20 +91,11 @@ class Store:
         """A store that is there. Raises StoreError if the folder is none."""
         self.folder = Path(folder)
         self.parts = self.folder / "parts"
-        about = self.folder / "store.json"
-        try:
-            content = json.loads(about.read_text(encoding="utf-8"))
-            format_ = int(content["format"])
-        except FileNotFoundError:
-            raise StoreError(
-                f"{self.folder} is no store: it has no store.json; `anabranch sweep` makes one"
-            ) from None
-        except (ValueError, KeyError, TypeError):
-            raise StoreError(f"{about} is broken: it is not what a sweep wrote") from None
-        if format_ > FORMAT:
-            raise StoreError(
-                f"{about} says format {format_}, and this version has stores up to format {FORMAT}"
-            )
+        self.failed = self.folder / "failures"
+        self.kept = Kept(self.folder / "configurations")
+        self.lock = self.folder / LOCK
+        self.merges = self.folder / MERGES
+        check(self.folder)
 
     @classmethod
     def make(cls, folder: str | Path) -> Store:
@@ -96,56 +104,50 @@ class Store:
         """
         place = Path(folder)
         about = place / "store.json"
-        if not about.exists():
-            if place.is_file():
-                raise StoreError(f"{place} is a file; a store is a folder")
-            if place.is_dir() and any(not own(one.name) for one in place.iterdir()):
-                raise StoreError(f"{place} has other things in it; name an empty or a new folder")
-            place.mkdir(parents=True, exist_ok=True)
-            write_text(about, json.dumps({"kind": "anabranch sweep", "format": FORMAT}) + "\n")
-        store = cls(place)
-        for sub in FOLDERS:
-            (place / sub).mkdir(exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=store.parts):
-            pass  # tells now if nothing can be written
+        with naming(place):
+            if not about.exists():
+                if place.is_file():
+                    raise StoreError(f"{place} is a file; a store is a folder")
+                if place.is_dir() and any(not own(one.name) for one in place.iterdir()):
+                    raise StoreError(
+                        f"{place} has other things in it; name an empty or a new folder"
+                    )
+                place.mkdir(parents=True, exist_ok=True)
+                write_text(about, json.dumps({"kind": KIND, "format": FORMAT}) + "\n")
+            store = cls(place)
+            for sub in FOLDERS:
+                (place / sub).mkdir(exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=store.parts):
+                pass  # tells now if nothing can be written
         return store
 
     def keep(self, configurations: Iterable[Configuration]) -> None:
-        """Writes what is going to be run. Raises OSError."""
-        for one in configurations:
-            file = self.folder / "configurations" / f"{one.key}.json"
-            text = json.dumps(one.to_json(), indent=1) + "\n"
-            if not file.exists() or not file.stat().st_size:
-                write_text(file, text)
+        """Keeps what is going to be run; writes nothing where it is there already. Raises OSError,
+        StoreError for a file that is broken.
+        """
+        with naming(self.folder):
+            self.kept.add(configurations)
 
     def configuration(self, key: str) -> Configuration:
         """What has this key. Raises StoreError."""
-        file = self.folder / "configurations" / f"{key}.json"
-        try:
-            found = Configuration.from_json(json.loads(file.read_text(encoding="utf-8")))
-        except (OSError, ValueError, KeyError, TypeError):
-            raise StoreError(f"{file} is missing or broken") from None
-        return found
+        return self.kept.find(key)
 
     def add(self, name: str, tables: Mapping[str, pyarrow.Table]) -> None:
         """Adds a part. Raises OSError; then nothing of it is there."""
         if (self.parts / name).exists():
             return
-        with self._beside() as folder:
-            try:
-                for table, rows in tables.items():
-                    write(folder / f"{table}.parquet", rows)
-                os.chmod(folder, 0o777 & ~umask())
-                sync(folder)
-                self._move(folder, self.parts / name)
-            except OSError as error:
-                why = error.strerror or str(error)
-                raise OSError(error.errno, why, str(self.folder)) from None
+        with naming(self.folder), self._beside() as folder:
+            for table, rows in tables.items():
+                write(folder / f"{table}.parquet", rows)
+            os.chmod(folder, 0o777 & ~umask())
+            sync(folder)
+            self._move(folder, self.parts / name)
 
     def fail(self, name: str, failures: Iterable[Failure]) -> None:
         """Keeps failures. Raises OSError."""
         content = [vars(one) for one in failures]
-        write_text(self.folder / "failures" / f"{name}.json", json.dumps(content, indent=1))
+        with naming(self.folder):
+            write_text(self.failed / f"{name}.json", json.dumps(content, indent=1))
 
     @contextmanager
     def _beside(self) -> Iterator[Path]:
@@ -165,152 +167,180 @@ class Store:
         sync(self.parts)
 
     def names(self) -> list[str]:
-        """The names of its parts, sorted."""
-        try:
-            entries = [one.name for one in os.scandir(self.parts)]
-        except FileNotFoundError:
-            raise StoreError(f"{self.parts} is missing") from None
-        return sorted(name for name in entries if not name.startswith((TEMPORARY, REMOVED)))
+        """The names of its parts, sorted. Raises StoreError."""
+        for _ in range(AGAIN):
+            before = self._merged()
+            try:
+                with os.scandir(self.parts) as entries:
+                    names = [one.name for one in entries]
+            except FileNotFoundError:
+                raise StoreError(f"{self.parts} is missing") from None
+            if self._merged() == before:
+                return sorted(name for name in names if not name.startswith((TEMPORARY, REMOVED)))
+        raise StoreError(self._changing())
 
-    def read(self, table: str = RUNS, columns: list[str] | None = None) -> pyarrow.Table:
+    def _merged(self) -> int:
+        """How often parts were replaced. Of a list that was made amid that, a merged part and those
+        that it replaced may both be missing.
+        """
+        try:
+            return self.merges.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def _changing(self) -> str:
+        return f"{self.folder} is being changed all the time; try again"
+
+    def read(
+        self, table: str = RUNS, columns: Sequence[str] | None = None, *, coded: bool = False
+    ) -> pyarrow.Table:
         """A table of all runs, each once, sorted by configuration, seed and version; it has no rows
-        in an empty store. Raises StoreError for a part that is broken, ValueError where no part has
-        the table.
+        in an empty store. With `coded`, texts are dictionaries, which take less memory.
+
+        Raises StoreError for a part that is broken, ValueError where no part has the table.
         """
         wanted = None if columns is None else list(dict.fromkeys([*KEYS, *columns]))
-        tables = self._tables(table, wanted)
+        tables = self._tables(table, wanted, coded=coded)
         if tables:
             return once(tables)
         if table not in (RUNS, CLASSES) and self.names():
             raise ValueError(f"{self.folder} has no table {table}")
         return empty()
 
-    def _tables(self, table: str, columns: list[str] | None) -> list[pyarrow.Table]:
+    def some(self, table: str, runs: Iterable[tuple[str, int, str]]) -> pyarrow.Table:
+        """The rows of a table that belong to these runs, in the order of `read`. A run is given by
+        what `KEYS` name. Raises as `read` does.
+        """
+        wanted = set(runs)
+        found = self.each(table, lambda file: read_runs(file, wanted))
+        return once(found) if found else empty()
+
+    def _tables(
+        self, table: str, columns: Sequence[str] | None, *, coded: bool = False
+    ) -> list[pyarrow.Table]:
         """A table of each part that has it, in the order of their names."""
+        return self.each(table, lambda file: read_part(file, columns, coded=coded))
+
+    def each(self, table: str, read: Callable[[Path], Found]) -> list[Found]:
+        """What `read` gives of the file of a table in each part that has it, in the order of the
+        names of parts. Begins again where parts are merged meanwhile. Raises what `read` raises,
+        and StoreError for a part that lacks what every part has.
+        """
+        found: dict[str, Found | None] = {}
         for _ in range(AGAIN):
             names = self.names()
+            found = {name: found[name] for name in names if name in found}  # parts do not change
             try:
-                found = [self._part(name, table, columns) for name in names]
+                for name in names:
+                    if name not in found:
+                        file = self._file(name, table)
+                        found[name] = None if file is None else read(file)
             except FileNotFoundError:
-                continue  # `compact` has replaced a part since: the list begins anew
-            return [one for one in found if one is not None]
-        raise StoreError(f"{self.folder} is being changed all the time; try again")
+                continue  # it was merged with others since
+            return [one for name in names if (one := found[name]) is not None]
+        raise StoreError(self._changing())
 
-    def _part(self, name: str, table: str, columns: list[str] | None) -> pyarrow.Table | None:
-        """A table of a part; None if it has none. Raises FileNotFoundError for a part that is gone,
-        StoreError for one that lacks what every part has.
+    def _file(self, name: str, table: str) -> Path | None:
+        """The file of a table of a part; None if it has none. Raises FileNotFoundError for a part
+        that is gone, StoreError for one that lacks what every part has.
         """
         file = self.parts / name / f"{table}.parquet"
         if file.exists():
-            return read_part(file, columns)
+            return file
         if not file.parent.exists():
             raise FileNotFoundError(file)
         if table in (RUNS, CLASSES):
             raise StoreError(f"{file} is missing; delete the folder {name}")
         return None
 
-    def done(self, version: str, tables: Iterable[str] = ()) -> set[tuple[str, int]]:
-        """The configurations and seeds that this version has run, and kept these tables of."""
+    def done(self, version: str, tables: Iterable[str] = ()) -> Done:
+        """The runs that this version has made, and kept these tables of. Raises StoreError."""
+        arrow = library("pyarrow")
+        found = self._tables(RUNS, [*KEYS, KEPT], coded=True)
+        whole = joined(found) if found else empty()
+        if not whole.num_rows:
+            return Done(whole)
+        texts, kept = coded(whole.column(KEPT))
         wanted = set(tables)
-        return {
-            (key, seed)
-            for key, seed, other, kept in self._keys()
-            if other == version and wanted <= set(kept.split(","))
-        }
+        enough = [wanted <= set((one or "").split(",")) for one in texts.to_pylist()]
+        versions, made_by = coded(whole.column("version"))
+        own = np.array([one == version for one in versions.to_pylist()])
+        return Done(whole.filter(arrow.array(np.array(enough)[kept] & own[made_by])))
 
-    def _keys(self) -> set[tuple[str, int, str, str]]:
-        """What tells the runs that are there apart, and the tables that are kept of each."""
-        names = [*KEYS, "tables"]
-        return {
-            row
-            for part in self._tables(RUNS, names)
-            for row in zip(*(part.column(name).to_pylist() for name in names), strict=True)
-        }
+    def tidy(self) -> int:
+        """Merges small parts where there are hundreds, so that readers stay fast; how many were
+        merged. It costs next to nothing where there are few, and does nothing while another process
+        merges. Raises OSError.
+        """
+        return merging.tidy(self)
 
     def compact(self) -> tuple[int, int]:
-        """Writes all parts into one, each run once, and removes the others and what drivers that
-        were killed left long ago; how many parts there were and are. Drivers and readers may be at
-        work meanwhile.
+        """Merges all parts but large ones, each run once within what is merged, and removes what
+        drivers that were killed left long ago, and failures of runs that have rows since; how many
+        parts there were and are. Drivers and readers may be at work meanwhile.
 
-        Raises StoreError, also while another one compacts the store, and OSError.
+        Raises StoreError, also while another one merges, and OSError.
         """
-        with self._alone():
-            names = self.names()
-            if len(names) > 1:
-                self._replace(names)
-            now = time.time()
-            for left in [*self.parts.glob(f"{REMOVED}*"), *self.parts.glob(f"{TEMPORARY}*")]:
-                if left.name.startswith(REMOVED) or now - left.stat().st_mtime > STALE_S:
-                    shutil.rmtree(left, ignore_errors=True)
-            return len(names), len(self.names())
-
-    def _replace(self, names: list[str]) -> None:
-        """Writes parts into one. They are removed when that one can be read."""
-        tables = {file.stem for name in names for file in (self.parts / name).glob("*.parquet")}
-        whole = {table: self.read(table) for table in sorted(tables)}
-        target = digest("compact", *names)
-        self.add(target, whole)
-        for table, rows in whole.items():
-            found = self._part(target, table, None)
-            if found is None or found.num_rows != rows.num_rows:
-                raise StoreError(f"{self.parts / target} was not written whole")
-        for name in names:
-            if name != target:
-                os.rename(self.parts / name, self.parts / f"{REMOVED}{name}")  # gone at once
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Keeps others from compacting. Raises StoreError while one does."""
-        with open(self.folder / ".lock", "w", encoding="utf-8") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise StoreError(f"{self.folder} is being compacted by another process") from None
-            yield
+        found = merging.compact(self)
+        self.forget(self.failures())
+        return found
 
     def failures(self) -> list[Failure]:
         """The runs that gave an error, and no rows since, each once. Raises StoreError."""
         found: dict[tuple[str, int, str], Failure] = {}
-        for file in sorted((self.folder / "failures").glob("*.json")):
+        for file in self._failure_files():
             try:
                 content = [Failure(**one) for one in json.loads(file.read_text(encoding="utf-8"))]
+            except FileNotFoundError:
+                continue  # `compact` has put them into another file since
             except (ValueError, TypeError):
-                raise StoreError(f"{file} is broken: it is not what a sweep wrote") from None
+                raise StoreError(f"{file} is broken: delete it") from None
             found |= {(one.configuration, one.seed, one.version): one for one in content}
-        if not found:
-            return []
-        made = {row[:3] for row in self._keys()}
-        return [one for key, one in sorted(found.items()) if key not in made]
+        made = {version: self.done(version) for version in {version for _, _, version in found}}
+        return [
+            one
+            for (key, seed, version), one in sorted(found.items())
+            if (key, seed) not in made[version]
+        ]
+
+    def forget(self, but: Sequence[Failure] = ()) -> None:
+        """Removes all failures but these. Raises OSError."""
+        files = self._failure_files()
+        name = digest(*(f"{one.configuration}:{one.seed}:{one.version}" for one in but))
+        if but and [file.stem for file in files] != [name]:
+            self.fail(name, but)
+        for file in files:
+            if not but or file.stem != name:
+                file.unlink(missing_ok=True)
+
+    def _failure_files(self) -> list[Path]:
+        return sorted(one for one in self.failed.glob("*.json") if one.name[0] != ".")
+
+
+def check(folder: Path) -> None:
+    """Raises StoreError if a folder is no store, or one that this version does not know."""
+    about = folder / "store.json"
+    try:
+        content = json.loads(about.read_text(encoding="utf-8"))
+        kind, format_ = content.get("kind"), content.get("format")
+    except FileNotFoundError:
+        raise StoreError(
+            f"{folder} is no store: it has no store.json; `anabranch sweep` makes one"
+        ) from None
+    except (ValueError, AttributeError):
+        raise StoreError(f"{about} is broken: it is not what a sweep wrote") from None
+    if kind != KIND:
+        raise StoreError(f"{folder} is no store of a sweep: {about.name} says kind {kind!r}")
+    if type(format_) is not int or format_ < 1:
+        raise StoreError(
+            f"{about} is broken: its format is {format_!r}, and a number belongs there"
+        )
+    if format_ > FORMAT:
+        raise StoreError(
+            f"{about} says format {format_}, and this version has stores up to format {FORMAT}"
+        )
 
 
 def own(name: str) -> bool:
     """Whether a name in a folder is one that stores have there."""
-    return name in (*FOLDERS, ".lock") or name.startswith(".store.json.")
-
-
-def umask() -> int:
-    """The mask of new files."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def write_text(file: Path, text: str) -> None:
-    """Writes a file that is there whole or not at all, and on the disk. Raises OSError."""
-    with beside(file) as place:
-        assert place is not None
-        with open(place, "w", encoding="utf-8") as out:
-            out.write(text)
-            out.flush()
-            os.fsync(out.fileno())
-        os.chmod(place, 0o666 & ~umask())
-    sync(file.parent)
-
-
-def sync(folder: Path) -> None:
-    """Has the disk keep what is in a folder."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    return name in (*FOLDERS, LOCK, MERGES) or name.startswith(".store.json.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,22 +10,15 @@ from pathlib import Path
 from ..scenario import Scenario
 from ..seeds import Seeds, checked_seeds
 from .axes import Axis, product
-from .configuration import Configuration, Task, resolved, source
-from .engines import Engine, engine
-from .expressions import Expression
+from .configuration import Configuration, resolved, source
+from .driver import Driver, Pending
+from .engines import engine
+from .expressions import Expression, Value, check_units
+from .keeper import Keeper
 from .rows import checked_tables, version
 from .store import Failure, Store
 from .until import Until, first
-from .work import Outcome, work
-
-BATCH_S = 1.0
-"""How long a task takes: what handing it out costs is a small part of that."""
-
-MOST_RUNS = 1000
-"""Runs of one task, however short they are."""
-
-AHEAD = 2
-"""Tasks for each worker that are handed out before it asks for them."""
+from .work import Outcome
 
 Tell = Callable[["Progress"], object]
 
@@ -48,6 +40,18 @@ class Progress:
         """Runs that are in the store, or have failed."""
         return self.there + self.made + self.failed
 
+    def count(self, outcome: Outcome) -> None:
+        """Counts what became of tasks."""
+        self.made += outcome.runs
+        self.failed += len(outcome.failures)
+        self.failures += outcome.failures
+
+    def text(self, passed_s: float) -> str:
+        """How far it is after so long, in a line."""
+        rate = (self.made + self.failed) / passed_s if passed_s else 0.0
+        failed = f", {self.failed} failed" if self.failed else ""
+        return f"{self.done} of {self.wanted} runs, {rate:.3g} a second{failed}"
+
 
 @dataclass(frozen=True)
 class Sweep:
@@ -65,7 +69,7 @@ class Sweep:
     seeds: Seeds = 1
     overrides: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
-    derived: Mapping[str, Expression] = field(default_factory=dict)
+    derived: Mapping[str, Value] = field(default_factory=dict)
     only: tuple[Expression, ...] = ()
     until: Until | None = None
 
@@ -73,9 +77,16 @@ class Sweep:
     def points(self) -> list[dict[str, str]]:
         """The values of all axes, and those that follow from them, where all conditions hold.
 
-        Raises ValueError where an expression has no value.
+        Raises ValueError where an expression has no value, or takes numbers of several units.
         """
         found = []
+        columns = {
+            key: {row[place] for row in one.rows}
+            for one in self.axes
+            for place, key in enumerate(one.keys)
+        }
+        for value in (*self.derived.values(), *self.only):
+            check_units(value, columns)
         for values in product(self.axes):
             point = values | {key: one.written(values) for key, one in self.derived.items()}
             if all(condition.value(point) for condition in self.only):
@@ -128,17 +139,18 @@ class Sweep:
 
     def missing(
         self, store: Store, seeds: Mapping[str, list[int]] | None = None
-    ) -> Iterator[tuple[Configuration, int]]:
+    ) -> Iterator[Pending]:
         """The runs that a store does not have, of `seeds` or those that it begins with: the first
         seed of all configurations, then the next one.
         """
-        done = store.done(version(), checked_tables(self.tables))
+        tables = checked_tables(self.tables)
+        done = store.done(version(), tables)
         wanted = self.first() if seeds is None else seeds
         for place in range(max(map(len, wanted.values()), default=0)):
             for one in self.configurations:
                 own = wanted.get(one.key, [])
                 if place < len(own) and (one.key, own[place]) not in done:
-                    yield one, own[place]
+                    yield Pending(one, own[place], tables)
 
     def run(
         self,
@@ -154,7 +166,7 @@ class Sweep:
         interrupt the tasks that are at work are kept, and KeyboardInterrupt is raised. Raises
         ScenarioError, StoreError, OSError, ImportError, and OtherVersion of a worker.
         """
-        checked = checked_tables(self.tables)
+        checked_tables(self.tables)
         if self.until:
             self.until.check()
         configurations = self.configurations  # what is wrong is said before a store is made
@@ -162,9 +174,15 @@ class Sweep:
         place.keep(configurations)
         missing = list(self.missing(place))
         progress = Progress(len(self), len(self) - len(missing))
-        with engine(on, workers) as workers_:
-            driver = Driver(place, workers_, checked, progress, tell)
-            driver.drive(iter(missing))
+        with engine(on, workers) as engaged, Keeper(place) as keeper:
+
+            def keep(outcomes: list[Outcome]) -> None:
+                progress.count(keeper.keep(outcomes))
+                if tell:
+                    tell(progress)
+
+            driver = Driver(engaged, keep)
+            driver.drive(missing)
             counts = {key: len(seeds) for key, seeds in self.first().items()}
             while self.until and (more := self.until.wanted(place, version(), counts)):
                 wanted = {key: list(range(counts[key] + 1, many + 1)) for key, many in more.items()}
@@ -173,102 +191,8 @@ class Sweep:
                 added = sum(map(len, wanted.values()))
                 progress.wanted += added
                 progress.there += added - len(missing)
-                driver.drive(iter(missing))
+                driver.drive(missing)
         return progress
-
-
-@dataclass
-class Driver:
-    """Hands tasks to workers, and what they give to the store."""
-
-    store: Store
-    workers: Engine
-    tables: tuple[str, ...]
-    progress: Progress
-    tell: Tell | None
-    run_s: float = BATCH_S
-    """What a run takes, from those that have ended."""
-
-    def drive(self, missing: Iterator[tuple[Configuration, int]]) -> None:
-        """Makes runs until there are no more. Raises what a worker raises."""
-        at_work: dict[Future[Outcome], Task] = {}
-        try:
-            while True:
-                room = AHEAD * self.workers.workers
-                while len(at_work) < room and (task := self.task(missing)):
-                    at_work[self.workers.submit(work, task)] = task
-                if not at_work:
-                    return
-                ended, _ = wait(at_work, return_when=FIRST_COMPLETED)
-                for future in ended:
-                    self.keep(self.outcome(future, at_work[future]))
-                    del at_work[future]
-        except KeyboardInterrupt:
-            self.end(at_work)
-            raise
-
-    def outcome(self, future: Future[Outcome], task: Task) -> Outcome:
-        """What became of a task. One that took its worker with it, again and again, has failed.
-
-        Raises ValueError where the cluster is gone, and what else a worker raises.
-        """
-        try:
-            return future.result()
-        except CancelledError:
-            raise ValueError(
-                "the scheduler of the cluster is gone; what was made is in the store, and the same "
-                "command goes on"
-            ) from None
-        except Exception as error:
-            if type(error).__name__ != "KilledWorker":  # of Dask, which may not be installed
-                raise
-        reason = "its worker died, again and again: memory may have ended"
-        made = (task.version, reason, "")
-        return Outcome(
-            task.name, failures=[Failure(one.key, s, *made) for one, own in task.parts for s in own]
-        )
-
-    def task(self, missing: Iterator[tuple[Configuration, int]]) -> Task | None:
-        """The next runs, of about BATCH_S; None after the last one."""
-        many = min(max(round(BATCH_S / self.run_s), 1), MOST_RUNS)
-        seeds: dict[str, list[int]] = {}
-        of: dict[str, Configuration] = {}
-        for _, (one, seed) in zip(range(many), missing, strict=False):
-            of[one.key] = one
-            seeds.setdefault(one.key, []).append(seed)
-        if not of:
-            return None
-        parts = tuple((of[key], tuple(own)) for key, own in seeds.items())
-        return Task(parts, self.tables, version())
-
-    def keep(self, outcome: Outcome) -> None:
-        """Puts what a task gave into the store."""
-        if outcome.tables:
-            self.store.add(outcome.name, outcome.tables)
-        if outcome.failures:
-            self.store.fail(outcome.name, outcome.failures)
-        many = outcome.runs + len(outcome.failures)
-        if many:
-            self.run_s = 0.5 * self.run_s + 0.5 * outcome.took_s / many
-        self.progress.made += outcome.runs
-        self.progress.failed += len(outcome.failures)
-        self.progress.failures += outcome.failures
-        if self.tell:
-            self.tell(self.progress)
-
-    def end(self, at_work: dict[Future[Outcome], Task]) -> None:
-        """After an interrupt: takes back the tasks that no worker has begun, and keeps the others.
-
-        Raises OSError if they cannot be kept.
-        """
-        for future in at_work:
-            future.cancel()
-        for future in at_work:
-            try:
-                outcome = future.result()
-            except (CancelledError, Exception):
-                continue
-            self.keep(outcome)
 
 
 def sequence(values: Sequence[str] | str | None) -> tuple[str, ...]:

@@ -4,19 +4,24 @@ made them, or in which order.
 
 from __future__ import annotations
 
-import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..frames import TABLES
 from ..offers import lookup
 from ..records import meanings
 from ..seeds import LAST_SEED
-from ..statistics import interval
 from .configuration import Configuration
+from .parts import coded
 from .store import CLASSES, Store
+
+if TYPE_CHECKING:
+    import pyarrow
 
 TARGET = re.compile(r"^\s*([\w.]+)\s*(?:±|\+-|\+/-)\s*([0-9.]+)\s*%\s*$")
 
@@ -63,47 +68,73 @@ class Until:
         width of now says, and no more than twice as many at a time. Those that need no more are not
         in it. Raises ValueError for a metric that classes do not have.
         """
-        values = self._values(store, version, counts)
-        more: dict[str, int] = {}
-        for key, own in values.items():
-            there = counts[key]  # some of them may have failed
-            need = max((self._more(np.asarray(found)) for found in own), default=0)
-            if need and there < self.most:
-                more[key] = min(there + need, 2 * there, self.most)
-        return more
-
-    def _more(self, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> int:
-        """How many more values give an interval that is narrow enough, as far as these tell."""
-        finite = values[np.isfinite(values)]
-        if not len(finite):
-            return 0  # the metric has no value here
-        found = interval(finite)
-        if not found.mean or found.half <= self.part * abs(found.mean):
-            return 0  # of nothing there is no part
-        if len(finite) < 2:
-            return 1
-        need = math.ceil(len(finite) * (found.half / (self.part * abs(found.mean))) ** 2)
-        return max(need - len(finite), 1)
-
-    def _values(
-        self, store: Store, version: str, counts: dict[str, int]
-    ) -> dict[str, list[list[float]]]:
-        """The metric of each class of each configuration, of its first seeds."""
-        rows = store.read(CLASSES, ["class", self.metric])
+        rows = store.read(CLASSES, ["class", self.metric], coded=True)
         if not rows.num_rows:
             return {}  # all runs have failed
-        found: dict[tuple[str, str], list[float]] = {}
-        columns = ("configuration", "seed", "version", "class", self.metric)
-        for key, seed, made_by, name, value in zip(
-            *(rows.column(column).to_pylist() for column in columns), strict=True
-        ):
-            if made_by == version and key in counts and 1 <= seed <= counts[key]:
-                number = math.nan if value is None else float(value)
-                found.setdefault((key, name), []).append(number)
-        of: dict[str, list[list[float]]] = {}
-        for (key, _), values in found.items():
-            of.setdefault(key, []).append(values)
-        return of
+        lookup("metric", self.metric, rows.column_names, "classes have")
+        need = self._needed(_measured(rows, self.metric, version, counts))
+        return {
+            key: min(counts[key] + more, 2 * counts[key], self.most)
+            for key, more in need.items()
+            if counts[key] < self.most  # some of which may have failed
+        }
+
+    def _needed(self, cells: Cells) -> dict[str, int]:
+        """How many more values the widest class of each configuration needs, as far as intervals of
+        now tell; those that need none are not in it.
+        """
+        from scipy.stats import t  # takes most of a second to import
+
+        many, mean = cells.many, np.abs(cells.mean)
+        degrees, place = np.unique(np.maximum(many - 1, 1), return_inverse=True)
+        half = t.ppf(0.975, degrees)[place] * cells.deviation / np.sqrt(many)
+        half[many < 2] = np.inf
+        wide = (mean > 0) & (half > self.part * mean)  # of nothing there is no part
+        ratio = half[wide] / (self.part * mean[wide])
+        more = np.maximum(np.ceil(many[wide] * ratio**2) - many[wide], 1)
+        more[many[wide] < 2] = 1
+        found: dict[str, int] = {}
+        for cell, number in zip(np.flatnonzero(wide), more, strict=True):
+            key = cells.keys[cell]
+            found[key] = max(found.get(key, 0), int(number))
+        return found
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Classes of configurations, with what is known of a metric: shape (classes,) each."""
+
+    keys: list[str]
+    """Of their configurations."""
+    many: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    deviation: NDArray[np.float64]
+    """Standard deviation of the values; 0 of a single one, and of equal ones."""
+
+
+def _measured(rows: pyarrow.Table, metric: str, version: str, counts: Mapping[str, int]) -> Cells:
+    """The classes of the configurations in `counts`, of their first seeds and finite values."""
+    keys, configuration = coded(rows.column("configuration"))
+    names, name = coded(rows.column("class"))
+    versions, made_by = coded(rows.column("version"))
+    keys = keys.to_pylist()
+    most = np.array([counts.get(key, 0) for key in keys], np.uint64)
+    seed = rows.column("seed").to_numpy()
+    value = rows.column(metric).cast("float64").to_numpy()  # null is NaN
+    own = np.array([one == version for one in versions.to_pylist()])[made_by]
+    own &= (seed >= 1) & (seed <= most[configuration]) & np.isfinite(value)
+    cell = configuration[own] * len(names) + name[own]
+    order = np.argsort(cell, kind="stable")
+    cell, value = cell[order], value[own][order]
+    starts = np.flatnonzero(np.diff(cell, prepend=-1))
+    many = np.diff(starts, append=len(cell))
+    if not len(starts):
+        return Cells([], many, np.zeros(0), np.zeros(0))
+    mean = np.add.reduceat(value, starts) / many
+    squares = np.add.reduceat((value - np.repeat(mean, many)) ** 2, starts)
+    deviation = np.sqrt(squares / np.maximum(many - 1, 1))
+    deviation[np.maximum.reduceat(value, starts) == np.minimum.reduceat(value, starts)] = 0
+    return Cells([keys[one] for one in cell[starts] // len(names)], many, mean, deviation)
 
 
 def first(seeds: object, configurations: list[Configuration]) -> dict[str, int]:

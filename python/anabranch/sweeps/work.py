@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..result import run
 from .configuration import Configuration, Task
 from .parts import joined
-from .rows import rows, version
+from .rows import version
 from .store import RUNS, Failure
+from .worlds import make
 
 if TYPE_CHECKING:
     import pyarrow
@@ -28,6 +28,9 @@ class Outcome:
     """What became of a task."""
 
     name: str
+    """The hash of the runs that gave rows, which is the name of their part in a store; of those
+    that failed, if all did.
+    """
     tables: dict[str, pyarrow.Table] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
     runs: int = 0
@@ -45,7 +48,7 @@ def work(task: Task) -> Outcome:
             f"{task.version}: install that there"
         )
     began = time.perf_counter()
-    outcome = Outcome(task.name)
+    outcome = Outcome(task.name())
     found: dict[str, list[pyarrow.Table]] = {}
     for configuration, seeds in task.parts:
         for tables in results(configuration, seeds, task, outcome):
@@ -53,6 +56,8 @@ def work(task: Task) -> Outcome:
                 found.setdefault(table, []).append(part)
     outcome.runs = sum(part.num_rows for part in found.get(RUNS, []))
     outcome.tables = {table: joined(parts) for table, parts in found.items()}
+    if outcome.tables and outcome.failures:
+        outcome.name = task.name({(one.configuration, one.seed) for one in outcome.failures})
     outcome.took_s = time.perf_counter() - began
     return outcome
 
@@ -66,14 +71,7 @@ def results(
         group = groups.pop()
         try:
             of.check()
-            result = run(
-                of.scenario,
-                group,
-                controller=of.controller or None,
-                overrides=of.overrides,
-                threads=1,
-            )
-            yield rows(of, result, task.tables, task.version)
+            yield make(of, group, task.tables, task.version)
         except Exception as error:  # whatever a user's controller raises is a result too
             if len(group) > 1:
                 groups.extend([seed] for seed in reversed(group))

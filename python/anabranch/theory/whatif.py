@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from .. import _core
+from ..axes import read_axis
 from ..offers import lookup
 from ..plan import Plan
-from .equilibrium import Equilibrium, equilibrium
+from .equilibrium import equilibrium
 from .errors import TheoryError
 from .network import Floats, Network
 
@@ -33,8 +34,6 @@ QUANTITIES = {
     "jain": ("Jain's index of users' rates", ""),
 }
 """What of a cell can be drawn: `rate` is of each class, the others of all users."""
-
-RANGE = re.compile(r"^\s*([0-9.eE+-]+?)\s*\.\.\s*([0-9.eE+-]+)\s*:\s*(\d+)\s*(.*)$")
 
 
 @dataclass(frozen=True)
@@ -87,25 +86,59 @@ class WhatIf:
 
 
 def axis_from(text: str, split: Callable[[str], list[str]] | None = None) -> Axis:
-    """An axis from `KEY=V1,V2,…` or from `KEY=FIRST..LAST:COUNT UNIT`, evenly spaced.
-
-    Whole numbers stay whole where both ends are. `split` lists values in which there are commas, as
-    `anabranch.several` does for controllers. Raises ValueError, naming the text.
+    """An axis from a text as `read_axis` takes it, such as `KEY=V1,V2` or
+    `KEY=FIRST..LAST:COUNT UNIT`. `split` lists values in which there are commas. Raises ValueError,
+    naming the text.
     """
-    key, equals, values = text.partition("=")
-    if not equals or not key.strip() or not values.strip():
-        raise ValueError(
-            f"an axis is {text!r}; write KEY=V1,V2 such as link.ap1.rate=5 Mb/s,10 Mb/s, or "
-            "KEY=FIRST..LAST:COUNT UNIT such as link.ap1.rate=2..20:10 Mb/s"
-        )
-    spaced = RANGE.match(values)
-    if spaced:
-        listed = _spaced(text, spaced)
-    else:
-        listed = split(values) if split else [value.strip() for value in values.split(",")]
-    if len(set(listed)) != len(listed) or not all(listed):
-        raise ValueError(f"an axis is {text!r}; each of its values is given, and given once")
-    return Axis(key.strip(), tuple(listed))
+    return Axis(*read_axis(text, split))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The equilibrium of one cell, with an entry for each class in the order of the scenario.
+
+    `windows` (P,) are of all paths, in segments. A cell without an equilibrium has `failure`, and
+    NaN in the place of numbers.
+    """
+
+    classes: tuple[str, ...]
+    labels: tuple[str, ...]
+    """Controllers."""
+    counts: tuple[float, ...]
+    rates_bps: tuple[float, ...]
+    """Per user."""
+    windows: tuple[float, ...]
+    failure: str = ""
+
+
+def solve(
+    text: str,
+    name: str,
+    overrides: Sequence[str],
+    controller: str | None = None,
+    rtt: str | float = "queueing",
+    floor: float = 0.0,
+) -> Cell:
+    """One cell of `what_if`. Raises ScenarioError for what the scenario refuses, TheoryError when
+    a controller has no law.
+    """
+    plan = _core.plan(text, name, overrides=list(overrides), controller=controller)
+    network = Network.from_plan(Plan.from_json(json.loads(plan)))
+    classes = tuple(one.name for one in network.classes)
+    labels = tuple(one.label for one in network.classes)
+    counts = tuple(float(one.count) for one in network.classes)
+    try:
+        found = equilibrium(network, rtt=rtt, floor=floor)
+    except TheoryError as error:
+        nothing = (math.nan,) * len(classes), (math.nan,) * len(network.counts)
+        return Cell(classes, labels, counts, *nothing, str(error))
+    rates = tuple(map(float, found.class_rates_bps.values()))
+    windows = tuple(map(float, np.concatenate(list(found.windows.values()))))
+    return Cell(classes, labels, counts, rates, windows)
+
+
+Solve = Callable[[list[tuple[str, ...]]], Iterable[Cell]]
+"""Gives the cells of lists of overrides, in their order."""
 
 
 def what_if(
@@ -118,58 +151,56 @@ def what_if(
     rtt: str | float = "queueing",
     floor: float = 0.0,
     tell: Callable[[float, float], object] | None = None,
+    by: Solve | None = None,
 ) -> WhatIf:
     """The equilibrium of a scenario (`text`, TOML) in every combination of the values of `axes`.
 
     `controller` and `overrides` apply to all cells, and axes come after them. `rtt` and `floor` are
-    those of `equilibrium`. `tell` hears cells done and in all.
+    those of `equilibrium`. `tell` hears cells done and in all. `by` solves the cells, in place of
+    `solve` for one after the other.
 
     Raises ScenarioError for a key or value that the scenario refuses, ValueError for axes that are
     none, too many or twice the same, TheoryError when a controller has no law or no cell has an
     equilibrium.
     """
     shape = _checked(axes)
-    results: dict[tuple[int, ...], tuple[Network, Equilibrium]] = {}
-    failures: dict[tuple[int, ...], str] = {}
-    labels: dict[str, list[str]] = {}
-    total = int(np.prod(shape))
-    for done, index in enumerate(np.ndindex(*shape)):
-        chosen = [f"{axis.key}={axis.values[i]}" for axis, i in zip(axes, index, strict=True)]
-        plan = _core.plan(text, name, overrides=[*overrides, *chosen], controller=controller)
-        network = Network.from_plan(Plan.from_json(json.loads(plan)))
-        for each in network.classes:
-            labels.setdefault(each.name, []).append(each.label)
-        try:
-            results[index] = network, equilibrium(network, rtt=rtt, floor=floor)
-        except TheoryError as error:
-            failures[index] = str(error)
+    chosen = [
+        (*overrides, *(f"{one.key}={one.values[i]}" for one, i in zip(axes, index, strict=True)))
+        for index in np.ndindex(*shape)
+    ]
+    solved = by(chosen) if by else (solve(text, name, o, controller, rtt, floor) for o in chosen)
+    cells = []
+    for cell in solved:
+        cells.append(cell)
         if tell:
-            tell(done + 1, total)
-    if not results:
-        raise TheoryError(
-            f"no cell has an equilibrium; in the first one, {failures[(0,) * len(shape)]}"
-        )
-    controllers = {name: tuple(dict.fromkeys(found)) for name, found in labels.items()}
-    return _table(tuple(axes), shape, results, failures, controllers)
+            tell(len(cells), len(chosen))
+    if all(cell.failure for cell in cells):
+        raise TheoryError(f"no cell has an equilibrium; in the first one, {cells[0].failure}")
+    return _table(tuple(axes), shape, cells)
 
 
-def _table(
-    axes: tuple[Axis, ...],
-    shape: tuple[int, ...],
-    results: Mapping[tuple[int, ...], tuple[Network, Equilibrium]],
-    failures: dict[tuple[int, ...], str],
-    controllers: dict[str, tuple[str, ...]],
-) -> WhatIf:
-    first = next(iter(results.values()))[0]
-    classes = tuple(c.name for c in first.classes)
-    rates = np.full((*shape, len(classes)), np.nan)
-    counts = np.full((*shape, len(classes)), np.nan)
-    windows = np.full((*shape, len(first.counts)), np.nan)
-    for index, (network, found) in results.items():
-        rates[index] = list(found.class_rates_bps.values())
-        counts[index] = [c.count for c in network.classes]
-        windows[index] = np.concatenate(list(found.windows.values()))
-    return WhatIf(axes, classes, rates, windows, counts, failures, controllers)
+def _table(axes: tuple[Axis, ...], shape: tuple[int, ...], cells: Sequence[Cell]) -> WhatIf:
+    def grid(values: Iterable[Sequence[float]]) -> Floats:
+        found = np.array(list(values), dtype=float)
+        return found.reshape(*shape, found.shape[1])
+
+    classes = cells[0].classes
+    labels = zip(*(cell.labels for cell in cells), strict=True)
+    failures = {
+        index: cell.failure
+        for index, cell in zip(np.ndindex(*shape), cells, strict=True)
+        if cell.failure
+    }
+    unknown = (math.nan,) * len(classes)
+    return WhatIf(
+        axes,
+        classes,
+        grid(cell.rates_bps for cell in cells),
+        grid(cell.windows for cell in cells),
+        grid(unknown if cell.failure else cell.counts for cell in cells),
+        failures,
+        {name: tuple(dict.fromkeys(own)) for name, own in zip(classes, labels, strict=True)},
+    )
 
 
 def _checked(axes: Sequence[Axis]) -> tuple[int, ...]:
@@ -184,18 +215,3 @@ def _checked(axes: Sequence[Axis]) -> tuple[int, ...]:
             f"the grid has {' × '.join(map(str, shape))} cells; at most {MOST_CELLS} are solved at once"
         )
     return shape
-
-
-def _spaced(text: str, found: re.Match[str]) -> list[str]:
-    """The values of `FIRST..LAST:COUNT UNIT`."""
-    first, last, count, unit = found.groups()
-    try:
-        low, high, number = float(first), float(last), int(count)
-    except ValueError:
-        raise ValueError(f"an axis is {text!r}; FIRST and LAST are numbers") from None
-    if number < 2:
-        raise ValueError(f"an axis is {text!r}; COUNT is {count}, and at least 2")
-    whole = low.is_integer() and high.is_integer() and not set(first + last) & set(".eE")
-    values = np.linspace(low, high, number)
-    values = np.round(values) if whole and abs(high - low) >= number - 1 else values
-    return [f"{value:.12g} {unit}".strip() for value in values]

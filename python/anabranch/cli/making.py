@@ -1,0 +1,70 @@
+"""Where the runs of a command are made, and where they are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ..makers import Maker
+
+THREADS = "threads"
+
+OnOption = Annotated[
+    str,
+    typer.Option(
+        "--on",
+        help="Where runs are made: threads; dask, for processes on this machine; the address of a Dask scheduler; "
+        "FILE.yaml of a cluster; or FILE.py:FUNCTION that returns one.",
+    ),
+]
+KeptOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--store",
+        help="A folder where runs are kept, as `sweep` has it: started again, the command makes what is missing.",
+    ),
+]
+WorkersOption = Annotated[
+    int,
+    typer.Option(
+        "--threads",
+        "--workers",
+        min=0,
+        help="Threads, or workers of --on dask; 0 is one for each core.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Making:
+    """The options of a command that say where its runs are made and kept."""
+
+    on: str = THREADS
+    store: Path | None = None
+    workers: int = 0
+
+    @classmethod
+    def of(cls, on: str, store: Path | None, workers: int) -> Making:
+        """What options say. Raises ValueError for a number of workers that is out of range."""
+        from .options import checked_threads
+
+        return cls(on, store, checked_threads(workers))
+
+    @contextmanager
+    def maker(self) -> Iterator[Maker]:
+        """What makes the runs. Raises what `sweeps.results.maker` raises."""
+        from ..makers import Core  # takes numpy, and --help does without
+
+        if self.on == THREADS and self.store is None:  # needs no library of sweeps
+            yield Core(self.workers)
+            return
+        from ..sweeps.results import maker
+
+        with maker(self.on, self.store, self.workers) as made:
+            yield made
