@@ -15,6 +15,17 @@ STANDARD_OUTPUT = "-"
 """What stands for standard output in place of a file; `./-` is a file of that name."""
 
 
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+UMASK = _umask()
+"""The mask of new files. It is asked for once: to ask, it has to be changed, and a thread that asks
+meanwhile would get the wrong one.
+"""
+
 PROBE_BYTES = 1 << 16
 """What a disk must have room for before a run begins whose result is to be written."""
 
@@ -137,9 +148,7 @@ def _write_beside(target: Path, parts: Iterable[bytes]) -> None:
 
 def _move(name: str, target: Path) -> None:
     """Moves a temporary file to its place, with the rights that a new file has."""
-    umask = os.umask(0)
-    os.umask(umask)
-    os.chmod(name, 0o666 & ~umask)
+    os.chmod(name, 0o666 & ~UMASK)
     os.replace(name, target)
 
 

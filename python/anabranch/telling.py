@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any, TextIO
 
 EVERY_S = 30.0
@@ -55,14 +56,16 @@ class Lines:
 @contextmanager
 def telling(label: str) -> Iterator[Callable[[float, float, str], None]]:
     """What tells how far work is, for calls from Python: a line that changes in a notebook and on a
-    terminal, else lines of a log, all but the first on standard error.
+    terminal, else lines of a log; the last two on standard error.
     """
     if in_notebook():
         with _in_notebook(label) as tell:
             yield tell
     elif sys.stderr.isatty():
-        yield _on_terminal
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        try:
+            yield _on_terminal
+        finally:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
     else:
         yield Lines(sys.stderr, label).tell
 
@@ -89,7 +92,9 @@ def _in_notebook(label: str) -> Iterator[Callable[[float, float, str], None]]:
         if time.monotonic() - said_s >= NOTEBOOK_S:
             said_s = time.monotonic()
             bar = f'<progress value="{done}" max="{max(total, 1)}"></progress> '
-            handle.update(display.HTML(bar + (what or label)))
+            handle.update(display.HTML(bar + escape(what or label)))
 
-    yield tell
-    handle.update(display.HTML(""))
+    try:
+        yield tell
+    finally:
+        handle.update(display.HTML(""))

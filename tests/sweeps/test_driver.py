@@ -6,8 +6,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 import anabranch as ab
 from anabranch.sweeps import Store
@@ -62,6 +65,37 @@ def test_tasks_take_about_a_second_once_it_is_known_what_a_run_takes() -> None:
     assert sum(one.runs for one in kept) == 350
 
 
+def test_a_configuration_of_which_no_run_has_ended_has_one_run_in_a_task() -> None:
+    workers = Workers()
+    other = replace(ONE, overrides=("duration=8 s", "warmup=5 s"))
+    runs = [Pending(ONE, seed, TABLES) for seed in range(1, 30)]
+    runs += [Pending(other, seed, TABLES) for seed in range(1, 30)]
+    Driver(workers, lambda _: None).drive(runs)
+    assert [len(seeds) for task in workers.tasks for one, seeds in task.parts if one == other][
+        :2
+    ] == [1, 1]
+
+
+def test_outcomes_are_kept_where_a_task_that_ends_with_them_raises() -> None:
+    class Faulty(Workers):
+        def submit(self, function: Callable[[Any], Any], task: Any) -> Future[Any]:
+            future = super().submit(function, task)
+            if len(self.tasks) == 2:
+                future = Future()
+                future.set_exception(OSError("no"))
+            return future
+
+    kept: list[Outcome] = []
+    with pytest.raises(OSError, match="no"):
+        Driver(Faulty(), kept.extend).drive(Pending(ONE, seed, TABLES) for seed in range(1, 9))
+    assert sum(one.runs for one in kept) == 1
+
+
+def test_a_task_without_rows_is_not_in_the_name_of_a_part() -> None:
+    rows = work(Task(((ONE, (1,)),), TABLES, version()))
+    assert together([rows, Outcome("nothing")]).name == rows.name
+
+
 def test_many_workers_get_longer_tasks_than_few() -> None:
     workers = Workers(workers=400)
     drive(workers, 3000, lambda _: TABLES)
@@ -108,6 +142,8 @@ def test_a_part_has_the_name_of_the_runs_that_it_has() -> None:
 
 
 SCRIPT = """
+import pytest
+
 import anabranch as ab
 swept = ab.sweep("khalili/scenario-c", seeds=2, overrides=["duration=7 s", "warmup=5 s"],
                  on="dask", workers=2, store="s")

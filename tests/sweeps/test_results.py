@@ -11,15 +11,26 @@ from pathlib import Path
 from typing import Any
 
 import pandas
+import pyarrow
 import pytest
 
 import anabranch as ab
 from anabranch.fairness import NETWORKS, Audit
 from anabranch.frames import TABLES
 from anabranch.makers import Wanted
+from anabranch.papers import PAPERS
 from anabranch.papers.laboratory import Configuration, Laboratory, Simulation
 from anabranch.runs import Run
-from anabranch.sweeps import configuration, driver, keeper, wholes
+from anabranch.sweeps import (
+    StoreError,
+    configuration,
+    driver,
+    keeper,
+    parts,
+    results,
+    wholes,
+    work,
+)
 from anabranch.sweeps.results import RunFailed, maker
 from anabranch.sweeps.rows import WHOLES
 from anabranch.sweeps.solver import solver
@@ -123,6 +134,61 @@ def test_a_class_of_this_process_and_a_recording_are_not_for_workers(tmp_path: P
             make.run(SCENARIO, 1, controller=Mine, overrides=SHORT)
         with pytest.raises(ValueError, match="leave out --on and --store"):
             make.run(SCENARIO, 1, overrides=SHORT, recording=recording)
+
+
+def test_the_whole_run_of_another_version_is_no_answer(
+    alone: ab.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = ab.sweeps.Store.make(tmp_path / "s")
+    with monkeypatch.context() as patched:
+        for module in (driver, wholes, work):
+            patched.setattr(module, "version", lambda: "0.0.0+older")
+        with maker(store=store.folder) as make:
+            make.run(SCENARIO, 3, controller="olia", overrides=SHORT, series=True)
+    for name in store.names():  # a wrong answer, so that it would be seen
+        file = store.parts / name / "whole.series.parquet"
+        rows = parts.read_part(file, None)
+        texts = pyarrow.array([text.replace("loss", "gain") for text in rows["run"].to_pylist()])
+        parts.write(file, rows.set_column(rows.column_names.index("run"), "run", texts))
+    for merged in (False, True):
+        if merged:
+            store.compact()
+        with maker(store=store.folder) as make:
+            found = make.run(SCENARIO, 3, controller="olia", overrides=SHORT, series=True)
+        assert text(found) == text(alone)
+
+
+def test_every_configuration_of_the_documents_can_be_made_by_workers() -> None:
+    for paper in PAPERS.values():
+        for one in paper.configurations_of("simulation").values():
+            of = results.configuration(ab.load(one.scenario), one.controller, one.overrides)
+            assert of.plan.classes
+
+
+def test_a_run_and_a_sweep_that_calls_it_otherwise_do_not_share_a_store(tmp_path: Path) -> None:
+    store, counted = tmp_path / "s", "flow.multipath.count=5"
+    with maker(store=store) as make:
+        make.run(SCENARIO, 1, controller="lia", overrides=(*SHORT, counted))
+    with pytest.raises(StoreError, match=r"without the axis flow\.multipath\.count"):
+        ab.sweep(SCENARIO, [counted], controllers="lia", overrides=SHORT, store=store)
+
+
+def test_an_interrupt_while_progress_is_told_keeps_what_is_at_work(tmp_path: Path) -> None:
+    def stop(done: float, total: float) -> None:
+        raise KeyboardInterrupt
+
+    with maker(store=tmp_path / "s", workers=2) as make:
+        found = make.run(SCENARIO, 300, overrides=SHORT, progress=stop)
+    assert 1 <= len(found.runs) < 300
+    assert ab.sweeps.Store(tmp_path / "s").read().num_rows == len(found.runs)
+
+
+def test_an_announcement_that_fails_leaves_nothing_asked_for(tmp_path: Path) -> None:
+    good = Wanted(SCENARIO, (1,), "lia", SHORT)
+    with maker(store=tmp_path / "s") as make:
+        with pytest.raises(ab.ScenarioError):
+            make.announce([good, Wanted(SCENARIO, (1,), "lia", ("no.such=key",))])
+        assert make.run(SCENARIO, 1, controller="lia", overrides=SHORT).seeds == [1]
 
 
 def interrupted(step: int) -> Any:

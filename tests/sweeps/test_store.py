@@ -734,3 +734,22 @@ def test_readers_miss_no_run_while_drivers_add_and_merge_parts_and_are_killed(
         shutil.rmtree(store.parts / ".part-mine", ignore_errors=True)
     assert driver.returncode == 0 and len(store.names()) < 3 * 5
     assert rows(store.folder) == rows(there)
+
+
+def test_a_merge_does_not_hide_that_a_part_lacks_a_table(there: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "s"
+    shutil.copytree(there, copy)
+    store = Store(copy)
+    (store.parts / store.names()[0] / "classes.parquet").unlink()
+    with pytest.raises(StoreError, match=r"classes\.parquet is missing; delete the folder"):
+        store.compact()
+
+
+def test_compact_leaves_the_files_of_others(there: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "s"
+    shutil.copytree(there, copy)
+    for name in (".gitignore", ".part-x"):
+        (copy / name).write_text("mine")
+        os.utime(copy / name, (0, 0))
+    Store(copy).compact()
+    assert (copy / ".gitignore").exists() and (copy / ".part-x").exists()

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from .columns import one_unit, ordered, units_of
 from .figures import Question, draw
 from .libraries import library
-from .parts import is_axis
+from .parts import CLASSES, is_axis
 from .scan import plain
-from .store import CLASSES, Store
+from .store import Store
 from .views import answer, tables
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from ..frames import TABLES
 from ..records import meanings
 from .libraries import library
 from .numbers import NUMBER
-from .parts import KEYS, is_axis
-from .store import CLASSES
+from .parts import CLASSES, KEYS, is_axis
 
 if TYPE_CHECKING:
     import pyarrow

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -137,4 +138,14 @@ def resolved(override: str) -> str:
     key, equals, value = override.partition("=")
     if not equals or not key.strip().lower().endswith("controller"):
         return override
-    return f"{key}={source(value.strip())}"
+    return f"{key}={source(unquoted(value.strip()))}"
+
+
+def unquoted(text: str) -> str:
+    """A text without the quotes that TOML may have around it."""
+    if text[:1] not in ('"', "'"):
+        return text
+    try:
+        return str(tomllib.loads(f"value = {text}")["value"])
+    except tomllib.TOMLDecodeError:
+        return text

@@ -7,14 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..files import beside
-
-
-def umask() -> int:
-    """The mask of new files."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+from ..files import UMASK, beside
 
 
 def write_text(file: Path, text: str) -> None:
@@ -34,7 +27,7 @@ def placed(file: Path) -> Iterator[Path]:
     with beside(file) as place:
         assert place is not None
         yield place
-        os.chmod(place, 0o666 & ~umask())
+        os.chmod(place, 0o666 & ~UMASK)
     sync(file.parent)
 
 

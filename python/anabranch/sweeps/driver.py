@@ -60,6 +60,8 @@ class Driver:
     _at_work: dict[Future[Outcome], Task] = field(default_factory=dict)
     _next: Pending | None = None
     """Taken, and not part of a task yet."""
+    _timed: set[str] = field(default_factory=set)
+    """Configurations of which a run has ended."""
     _apart: deque[Task] = field(default_factory=deque)
     """Single runs of tasks that killed their workers."""
 
@@ -83,16 +85,32 @@ class Driver:
             if not self._at_work:
                 return False
             ended, _ = wait(self._at_work, LOOK_S, FIRST_COMPLETED)
-            if ended:
-                self.keep([self.outcome(future, self._at_work.pop(future)) for future in ended])
+            self._keep_all(ended)
         except KeyboardInterrupt:
             self.end()
             raise
         return True
 
+    def _keep_all(self, ended: Iterable[Future[Outcome]]) -> None:
+        """Keeps what tasks gave, also where one of them raises. Raises what that one raises."""
+        found: list[Outcome] = []
+        fault: Exception | None = None
+        for future in ended:
+            task = self._at_work.pop(future)
+            try:
+                found.append(self.outcome(future, task))
+            except Exception as error:
+                fault = fault or error
+            self._timed |= {one.key for one, _ in task.parts}
+        if found:
+            self.keep(found)
+        if fault:
+            raise fault
+
     def task(self) -> Task | None:
         """The next runs, of about BATCH_S and with the same tables; None after the last one. As
-        long as it is unknown what a run takes, each is a task.
+        long as it is unknown what a run takes, each is a task; a task has one run at most of a
+        configuration of which none has ended.
         """
         if self._apart:
             return self._apart.popleft()
@@ -105,12 +123,13 @@ class Driver:
         taken = 0
         while taken < many and (run := self._next or self.take()):
             self._next = None
-            if taken and run.tables != tables:
+            key = run.configuration.key
+            if taken and (run.tables != tables or (key in seeds and key not in self._timed)):
                 self._next = run
                 break
             tables, taken = run.tables, taken + 1
-            of[run.configuration.key] = run.configuration
-            seeds.setdefault(run.configuration.key, []).append(run.seed)
+            of[key] = run.configuration
+            seeds.setdefault(key, []).append(run.seed)
         if not taken:
             return None
         parts = tuple((of[key], tuple(own)) for key, own in seeds.items())

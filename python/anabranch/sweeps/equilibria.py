@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..theory.whatif import Cell, solve
 from .configuration import Configuration, digest
-from .parts import joined
+from .parts import CLASSES, RUNS, joined
 from .rows import arrow_table
-from .store import CLASSES, RUNS
 
 if TYPE_CHECKING:
     import pyarrow
@@ -51,7 +50,7 @@ def solved(
         "class": list(cell.classes),
         "users": [int(one) for one in cell.counts],
         "class_controller": list(cell.labels),
-        "throughput_bps": list(cell.rates_bps),
+        "throughput_bps": [None if math.isnan(one) else one for one in cell.rates_bps],
     }
     found[CLASSES] = arrow_table(of, [SEED] * len(cell.classes), made_by, classes, CLASSES)
     found[WHOLE] = arrow_table(of, [SEED], made_by, {"run": [text]}, WHOLE)

@@ -17,9 +17,9 @@ from . import cells as points
 from .better import ways
 from .cells import Cells, Runs, runs_of, together
 from .columns import axis_label, metrics, units_of, words
-from .parts import StoreError
+from .parts import CLASSES, StoreError
 from .scan import PARTS, Coded, Codes, Scan, Where, fixed, scan, schema
-from .store import CLASSES, Store
+from .store import Store
 
 if TYPE_CHECKING:
     import pyarrow

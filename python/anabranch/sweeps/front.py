@@ -18,7 +18,8 @@ from .answers import Question, draw, frame, query
 from .axes import axis, from_values
 from .designs import axes_of, dimension
 from .expressions import Expression, derived
-from .store import CLASSES, Failure, Store
+from .parts import CLASSES
+from .store import Failure, Store
 from .sweep import Progress, Sweep, Tell, sequence
 from .until import MOST, Until
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,13 @@ def function(text: str, what: str) -> Callable[..., Any]:
     if spec is None or spec.loader is None:
         raise ValueError(f"{what} is {text!r}; {file} cannot be imported")
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    sys.modules[spec.name] = module  # dataclasses look there
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise ValueError(
+            f"{what} is {text!r}; {file} fails: {type(error).__name__}: {error}"
+        ) from error
     found = getattr(module, name, None)
     if not callable(found):
         raise ValueError(f"{what} is {text!r}; {file} has no function {name}")
@@ -57,6 +65,6 @@ class Derived:
             raise ValueError(
                 f"{self.text} failed at {at}: {type(error).__name__}: {error}"
             ) from error
-        if isinstance(found, bool) or not isinstance(found, str | int | float):
+        if isinstance(found, bool) or not isinstance(found, str | Real):
             raise ValueError(f"{self.text} returned {found!r}; return a number or a text")
-        return found if isinstance(found, str) else f"{found:.12g}"
+        return f"{found:.12g}" if isinstance(found, float) else str(found)

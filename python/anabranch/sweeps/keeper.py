@@ -20,9 +20,10 @@ def together(outcomes: Sequence[Outcome]) -> Outcome:
     """Outcomes of several tasks as that of one."""
     if len(outcomes) == 1:
         return outcomes[0]
+    named = [one.name for one in outcomes if one.tables] or [one.name for one in outcomes]
     tables = dict.fromkeys(table for one in outcomes for table in one.tables)
     return Outcome(
-        digest(*sorted(one.name for one in outcomes)),
+        digest(*sorted(named)) if len(named) > 1 else named[0],
         {
             table: joined([one.tables[table] for one in outcomes if table in one.tables])
             for table in tables
@@ -64,7 +65,8 @@ class Keeper:
                 self.store.add(found.name, found.tables)
                 self.added += 1
             if found.failures:
-                self.store.fail(found.name, found.failures)
+                failed = (f"{one.configuration}:{one.seed}" for one in found.failures)
+                self.store.fail(digest(found.name, *sorted(failed)), found.failures)
             if self.added >= TIDY_PARTS and (self.merging is None or self.merging.done()):
                 self.added = 0
                 self.merging = self.thread.submit(tidied, self.store)

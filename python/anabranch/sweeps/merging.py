@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 
 from .configuration import digest
 from .disk import naming, size
-from .parts import StoreError, check_file, once, opened, read_part
+from .parts import CLASSES, RUNS, StoreError, check_file, once, opened, read_part
 
 if TYPE_CHECKING:
     import pyarrow
@@ -192,7 +192,11 @@ def _merge(store: Merging, names: Sequence[str], times: int, *, strict: bool = F
 
 def _read(part: Path) -> dict[str, pyarrow.Table]:
     """The tables of a part. Raises StoreError."""
-    return {file.stem: read_part(file, None) for file in part.glob("*.parquet")}
+    found = {file.stem: read_part(file, None) for file in part.glob("*.parquet")}
+    for table in (RUNS, CLASSES):
+        if table not in found:
+            raise StoreError(f"{part / table}.parquet is missing; delete the folder {part.name}")
+    return found
 
 
 def _replace(store: Merging, names: Sequence[str]) -> None:
@@ -216,9 +220,15 @@ def _remove_replaced(store: Merging) -> None:
 def _remove_stale(store: Merging) -> None:
     """Removes what drivers that were killed had begun to write."""
     stale_s = time.time() - STALE_S
-    for folder in (store.folder, store.parts, store.kept.folder, store.failed):
-        for left in folder.glob(".*"):
-            if left in (store.lock, store.merges) or _changed_s(left) > stale_s:
+    ours = {  # other files, such as .gitignore, are the user's
+        store.folder: ".store.json.*",
+        store.parts: f"{TEMPORARY}*",
+        store.kept.folder: ".*.parquet.*",
+        store.failed: ".*.json.*",
+    }
+    for folder, names in ours.items():
+        for left in folder.glob(names):
+            if _changed_s(left) > stale_s:
                 continue
             if left.is_dir():
                 shutil.rmtree(left, ignore_errors=True)

@@ -43,6 +43,15 @@ CHECKSUM = b"checksum"
 ROWS_AT_ONCE = 32_768
 """Rows of a file that are packed together, so that few of many rows can be read."""
 
+BYTES_AT_ONCE = 4 << 20
+"""The same in bytes, which of whole runs are few."""
+
+RUNS = "runs"
+"""The table that every part has: a row for each run."""
+
+CLASSES = "classes"
+"""The other one: rates, round trips and so on of each class of users of each run."""
+
 
 class StoreError(ValueError):
     """A store is not one, or something in it is broken; the text names the file."""
@@ -58,7 +67,9 @@ def write(file: Path, table: pyarrow.Table) -> None:
             out,
             compression="zstd",
             write_page_checksum=True,
-            row_group_size=ROWS_AT_ONCE,
+            row_group_size=max(
+                1, min(ROWS_AT_ONCE, BYTES_AT_ONCE * table.num_rows // (table.nbytes + 1))
+            ),
         )
         out.flush()
         os.fsync(out.fileno())

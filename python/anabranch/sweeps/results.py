@@ -39,7 +39,11 @@ def maker(
         return
     place = None if store is None else Store.make(store)
     with engine(on, workers) as engaged, Keeper(place) as keeper:
-        yield Engaged(Wholes(engaged, keeper))
+        wholes = Wholes(engaged, keeper)
+        try:
+            yield Engaged(wholes)
+        finally:
+            wholes.end()
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,7 @@ class Engaged:
             )
         wanted = checked_seeds(seeds)
         of, table = configuration(scenario, controller, overrides), whole_with(series, events)
-        self.wholes.ask([(of, wanted, table)])
+        self.wholes.ask([(of, wanted, table)], first=True)
         keys = [(of.key, seed, table) for seed in wanted]
         try:
             there = self.wholes.make(

@@ -16,8 +16,7 @@ from ..result import Result
 from ..runs import Run
 from .configuration import Configuration
 from .libraries import library
-from .parts import MADE_BY, joined
-from .store import CLASSES, RUNS
+from .parts import CLASSES, MADE_BY, RUNS, joined
 
 if TYPE_CHECKING:
     import pyarrow
@@ -101,6 +100,8 @@ def arrow_table(
 ) -> pyarrow.Table:
     """Rows of runs: of each its seed, what all have in common, and the table's own columns."""
     common = {"version": made_by, "scenario": of.name, "controller": of.label, **of.values}
+    if table == RUNS:
+        own = {"world": [of.world] * len(seeds), **own}
     columns = {
         "configuration": [of.key] * len(seeds),
         "seed": list(seeds),
@@ -144,6 +145,7 @@ ABOUT = {
     "configuration": Meaning("", "hash of all that the run depends on beside its seed"),
     "seed": Meaning("", "of all random numbers of the run"),
     "version": Meaning("", "of anabranch, and a digest of its sources"),
+    "world": Meaning("", "in which the run was made: simulation, or equilibrium"),
     "tables": Meaning("", "that the sweep keeps of the run"),
     "digest": Meaning("", "of every event of the run"),
     "events": Meaning("", "that the run had"),

@@ -15,6 +15,9 @@ from .keeper import Keeper
 from .store import Store
 from .wholes import Wholes
 
+TOGETHER = 256
+"""Cells that are read from a store at a time: each time costs the files that have them."""
+
 
 @contextmanager
 def solver(
@@ -49,7 +52,14 @@ def solver(
         def solve_all(chosen: list[tuple[str, ...]]) -> Iterator[Cell]:
             cells = [cell(overrides) for overrides in chosen]
             wholes.ask((one, [SEED], WHOLE) for one in cells)
-            for one in cells:
-                yield read(wholes.texts(wholes.make([(one.key, SEED, WHOLE)]))[0])
+            for at in range(0, len(cells), TOGETHER):
+                keys = [(one.key, SEED, WHOLE) for one in cells[at : at + TOGETHER]]
+                there = wholes.make(keys)
+                if len(there) < len(keys):
+                    raise KeyboardInterrupt
+                yield from map(read, wholes.texts(there))
 
-        yield solve_all
+        try:
+            yield solve_all
+        finally:
+            wholes.end()

@@ -25,17 +25,20 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from ..files import UMASK
 from . import merging
 from .configuration import Configuration, digest
-from .disk import naming, sync, umask, write_text
+from .disk import naming, sync, write_text
 from .done import Done
 from .kept import Kept
 from .libraries import library
 from .merging import REMOVED, TEMPORARY
 from .parts import AGAIN as AGAIN
 from .parts import (
+    CLASSES,
     KEPT,
     KEYS,
+    RUNS,
     StoreError,
     coded,
     empty,
@@ -54,12 +57,6 @@ KIND = "anabranch sweep"
 
 FORMAT = 1
 """Of stores; a newer one is refused."""
-
-RUNS = "runs"
-"""The table that every part has: a row for each run."""
-
-CLASSES = "classes"
-"""The other one: rates, round trips and so on of each class of users of each run."""
 
 FOLDERS = ("parts", "configurations", "failures")
 
@@ -139,7 +136,7 @@ class Store:
         with naming(self.folder), self._beside() as folder:
             for table, rows in tables.items():
                 write(folder / f"{table}.parquet", rows)
-            os.chmod(folder, 0o777 & ~umask())
+            os.chmod(folder, 0o777 & ~UMASK)
             sync(folder)
             self._move(folder, self.parts / name)
 
@@ -263,6 +260,7 @@ class Store:
         texts, kept = coded(whole.column(KEPT))
         wanted = set(tables)
         enough = [wanted <= set((one or "").split(",")) for one in texts.to_pylist()]
+        enough.append(not wanted)  # of rows that do not say, whose code is -1
         versions, made_by = coded(whole.column("version"))
         own = np.array([one == version for one in versions.to_pylist()])
         return Done(whole.filter(arrow.array(np.array(enough)[kept] & own[made_by])))
@@ -282,7 +280,8 @@ class Store:
         Raises StoreError, also while another one merges, and OSError.
         """
         found = merging.compact(self)
-        self.forget(self.failures())
+        files = self._failure_files()  # a driver may add others meanwhile
+        self.forget(self.failures(), files)
         return found
 
     def failures(self) -> list[Failure]:
@@ -303,9 +302,9 @@ class Store:
             if (key, seed) not in made[version]
         ]
 
-    def forget(self, but: Sequence[Failure] = ()) -> None:
-        """Removes all failures but these. Raises OSError."""
-        files = self._failure_files()
+    def forget(self, but: Sequence[Failure] = (), files: Sequence[Path] | None = None) -> None:
+        """Removes all failures but these, from some files or all. Raises OSError."""
+        files = self._failure_files() if files is None else files
         name = digest(*(f"{one.configuration}:{one.seed}:{one.version}" for one in but))
         if but and [file.stem for file in files] != [name]:
             self.fail(name, but)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .disk import size
-from .parts import KEPT, KEYS, coded, empty, is_axis, once, opened, read_part
-from .store import RUNS, Failure, Store
+from .parts import KEPT, KEYS, RUNS, coded, empty, is_axis, once, opened, read_part
+from .store import Failure, Store
 
 if TYPE_CHECKING:
     import pyarrow

@@ -15,6 +15,8 @@ from .driver import Driver, Pending
 from .engines import engine
 from .expressions import Expression, Value, check_units
 from .keeper import Keeper
+from .libraries import library
+from .parts import RUNS, StoreError
 from .rows import checked_tables, version
 from .store import Failure, Store
 from .until import Until, first
@@ -80,6 +82,9 @@ class Sweep:
         Raises ValueError where an expression has no value, or takes numbers of several units.
         """
         found = []
+        for key in self.derived:
+            if any(key in one.keys for one in self.axes):
+                raise ValueError(f"{key} is derived, and an axis: give one of them")
         columns = {
             key: {row[place] for row in one.rows}
             for one in self.axes
@@ -152,6 +157,22 @@ class Sweep:
                 if place < len(own) and (one.key, own[place]) not in done:
                     yield Pending(one, own[place], tables)
 
+    def check_axes(self, store: Store) -> None:
+        """Raises StoreError where a store has runs of this sweep that were asked for without one of
+        its axes: their rows would not say its value.
+        """
+        compute, arrow = library("pyarrow.compute"), library("pyarrow")
+        axes = sorted({key for one in self.configurations for key in one.values})
+        rows = store.read(RUNS, axes)
+        keys = arrow.array([one.key for one in self.configurations], arrow.string())
+        rows = rows.filter(compute.is_in(rows.column("configuration"), keys))
+        for axis in axes if rows.num_rows else ():
+            if axis not in rows.column_names or rows.column(axis).null_count:
+                raise StoreError(
+                    f"{store.folder} has runs of this sweep that were asked for without the axis "
+                    f"{axis}, so their rows do not have it; name another --store"
+                )
+
     def run(
         self,
         store: Store | str | Path,
@@ -171,6 +192,7 @@ class Sweep:
             self.until.check()
         configurations = self.configurations  # what is wrong is said before a store is made
         place = store if isinstance(store, Store) else Store.make(store)
+        self.check_axes(place)
         place.keep(configurations)
         missing = list(self.missing(place))
         progress = Progress(len(self), len(self) - len(missing))

@@ -17,8 +17,8 @@ from ..offers import lookup
 from ..records import meanings
 from ..seeds import LAST_SEED
 from .configuration import Configuration
-from .parts import coded
-from .store import CLASSES, Store
+from .parts import CLASSES, coded
+from .store import Store
 
 if TYPE_CHECKING:
     import pyarrow

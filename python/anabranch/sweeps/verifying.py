@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .configuration import Task
-from .parts import KEPT, KEYS, StoreError, check_file, coded, is_axis
-from .store import CLASSES, RUNS, Store
+from .parts import CLASSES, KEPT, KEYS, RUNS, StoreError, check_file, coded, is_axis
+from .store import Store
 from .work import work
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from .columns import arranged, one_unit
 from .libraries import library
-from .parts import AGAIN, KEYS, StoreError, is_axis
-from .store import CLASSES, RUNS, Store
+from .parts import AGAIN, CLASSES, KEYS, RUNS, StoreError, is_axis
+from .store import Store
 
 if TYPE_CHECKING:
     import pandas

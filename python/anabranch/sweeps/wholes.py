@@ -11,10 +11,9 @@ from .configuration import Configuration
 from .driver import Driver, Pending
 from .engines import Engine
 from .keeper import Keeper
-from .libraries import library
-from .parts import StoreError, read_part
+from .parts import CLASSES, RUNS, StoreError, read_part, read_runs
 from .rows import is_whole, version
-from .store import AGAIN, CLASSES, RUNS, Store
+from .store import AGAIN, Store
 from .work import Outcome
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ Key = tuple[str, int, str]
 
 
 class RunFailed(ValueError):
-    """A run gave an error; the text has its scenario, its seed and the reason."""
+    """A run gave an error; the text has its seed and the reason."""
 
 
 @dataclass
@@ -40,7 +39,7 @@ class Wholes:
     _driver: Driver = field(init=False)
     _queue: deque[Pending] = field(default_factory=deque)
     _asked: set[Key] = field(default_factory=set)
-    """What is in the queue, at work, or made."""
+    """What is in the queue, at work, made, or in the store."""
     _made: dict[Key, str] = field(default_factory=dict)
     """Texts that nobody has taken yet."""
     _kept: dict[Key, str] = field(default_factory=dict)
@@ -65,18 +64,27 @@ class Wholes:
             self._kept = places(self.store)
             self._asked |= self._kept.keys()
 
-    def ask(self, asks: Iterable[tuple[Configuration, Sequence[int], str]]) -> None:
+    def ask(
+        self, asks: Iterable[tuple[Configuration, Sequence[int], str]], *, first: bool = False
+    ) -> None:
         """Puts into the queue what is missing of configurations with their seeds, and the table of
-        each that is wanted. Raises OSError.
+        each that is wanted; before all others if they come `first`.
+
+        Raises ScenarioError, OSError; then nothing is in the queue.
         """
-        new = []
+        new: dict[Key, Pending] = {}
         for of, seeds, table in asks:
-            missing = [seed for seed in seeds if (of.key, seed, table) not in self._asked]
-            self._asked |= {(of.key, seed, table) for seed in missing}
-            new += [Pending(of, seed, (CLASSES, table)) for seed in missing]
-        if self.store:
-            self.store.keep({one.configuration.key: one.configuration for one in new}.values())
-        self._queue += new
+            for seed in seeds:
+                if (key := (of.key, seed, table)) not in self._asked:
+                    new[key] = Pending(of, seed, (CLASSES, table))
+        if new and self.store:
+            configurations = {one.configuration.key: one.configuration for one in new.values()}
+            self.store.keep(configurations.values())
+        self._asked |= new.keys()
+        if first:
+            self._queue.extendleft(reversed(new.values()))
+        else:
+            self._queue.extend(new.values())
 
     def make(self, keys: Sequence[Key], tell: Callable[[int], object] | None = None) -> list[Key]:
         """Makes runs that were asked for; the keys of those that are there, which are all unless
@@ -84,22 +92,31 @@ class Wholes:
 
         Raises RunFailed, OSError, what workers raise, and KeyboardInterrupt if none is there.
         """
+        left = [key for key in keys if self._open(key)]
         try:
-            while any(map(self._open, keys)):
+            while left:
                 if self._interrupted:
                     raise KeyboardInterrupt
                 if not self._driver.step():
-                    break
+                    raise RuntimeError(f"{len(left)} runs were asked for and are not made")
+                left = [key for key in left if self._open(key)]
                 if tell:
-                    tell(sum(not self._open(key) for key in keys))
+                    tell(len(keys) - len(left))
         except KeyboardInterrupt:
             self._interrupted = True
+            self.end()
             if all(map(self._open, keys)):
                 raise
         for key in keys:
             if why := self._failed.get(key[:2]):
                 raise RunFailed(f"seed {key[1]}: {why}")
         return [key for key in keys if not self._open(key)]
+
+    def end(self) -> None:
+        """Takes back the tasks that no worker has begun, and keeps what the others give. Raises
+        OSError.
+        """
+        self._driver.end()
 
     def texts(self, keys: Sequence[Key]) -> list[str]:
         """Runs that are there, in the order of `keys`. What is in no store is forgotten then.
@@ -151,23 +168,21 @@ def _of_part(store: Store, name: str) -> Iterator[Key]:
     rows = read_part(store.parts / name / f"{RUNS}.parquet", columns)
     for key, seed, made_by, kept in zip(*(rows[one].to_pylist() for one in columns), strict=True):
         if made_by == version():
-            yield from ((key, seed, table) for table in kept.split(",") if is_whole(table))
+            yield from ((key, seed, table) for table in (kept or "").split(",") if is_whole(table))
 
 
 def read(store: Store, where: Mapping[Key, str]) -> dict[Key, str]:
     """Whole runs from the parts that have them. Raises StoreError for a part that is broken,
     FileNotFoundError for one that was merged with others.
     """
-    compute, arrow = library("pyarrow.compute"), library("pyarrow")
     wanted: dict[tuple[str, str], set[Key]] = {}
     for key, name in where.items():
         wanted.setdefault((name, key[2]), set()).add(key)
     found: dict[Key, str] = {}
     for (name, table), keys in sorted(wanted.items()):
-        rows = read_part(store.parts / name / f"{table}.parquet", None)
-        own = compute.is_in(rows["configuration"], arrow.array(sorted({key[0] for key in keys})))
-        texts = {(key, seed, table): text for key, seed, text in texts_of(rows.filter(own))}
-        found |= {key: text for key, text in texts.items() if key in keys}
+        runs = {(key, seed, version()) for key, seed, _ in keys}
+        rows = read_runs(store.parts / name / f"{table}.parquet", runs)
+        found |= {(key, seed, table): text for key, seed, text in texts_of(rows)}
     return found
 
 

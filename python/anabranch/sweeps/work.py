@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .configuration import Configuration, Task
-from .parts import joined
+from .parts import RUNS, joined
 from .rows import version
-from .store import RUNS, Failure
+from .store import Failure
 from .worlds import make
 
 if TYPE_CHECKING:
@@ -72,7 +72,10 @@ def results(
         try:
             of.check()
             yield make(of, group, task.tables, task.version)
-        except Exception as error:  # whatever a user's controller raises is a result too
+        except (
+            Exception,
+            SystemExit,
+        ) as error:  # whatever a user's controller raises is a result too
             if len(group) > 1:
                 groups.extend([seed] for seed in reversed(group))
             else:
