@@ -124,6 +124,13 @@ def test_a_run_that_fails_is_told_with_scenario_seed_and_reason(tmp_path: Path) 
         make.run(SCENARIO, 1, controller=f"{tmp_path / 'c.py'}:C", overrides=SHORT)
 
 
+def test_a_result_of_many_runs_fails_with_the_first_of_them(tmp_path: Path) -> None:
+    (tmp_path / "c.py").write_text(FAILS)
+    with maker(store=tmp_path / "s", workers=1) as make, pytest.raises(RunFailed):
+        make.run(SCENARIO, 5000, controller=f"{tmp_path / 'c.py'}:C", overrides=SHORT)
+    assert len(ab.sweeps.Store(tmp_path / "s").failures()) < 5000
+
+
 def test_a_class_of_this_process_and_a_recording_are_not_for_workers(tmp_path: Path) -> None:
     class Mine(ab.Controller):
         pass

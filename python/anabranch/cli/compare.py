@@ -139,6 +139,10 @@ def compare_command(source: str, asked: CompareOptions) -> None:
         paired.paired_command(scenario_from(source), names, seeds, asked)
         return
     wanted = checked_worlds(asked.worlds or USUAL)
+    if SIMULATION not in wanted and asked.making != Making():
+        raise ValueError(
+            f"--on, --store and --threads are of simulations, and --worlds is {asked.worlds}: leave them out"
+        )
     tolerance = TOLERANCE if asked.tolerance is None else asked.tolerance
     seeds_of = {
         world: seeds_from(asked.first_seed, asked.repeat or number)

@@ -88,13 +88,15 @@ class Wholes:
 
     def make(self, keys: Sequence[Key], tell: Callable[[int], object] | None = None) -> list[Key]:
         """Makes runs that were asked for; the keys of those that are there, which are all unless
-        there was an interrupt. `tell` hears how many there are.
+        there was an interrupt. It ends at the first run that fails. `tell` hears how many there
+        are.
 
         Raises RunFailed, OSError, what workers raise, and KeyboardInterrupt if none is there.
         """
         left = [key for key in keys if self._open(key)]
+        runs = {key[:2] for key in keys}
         try:
-            while left:
+            while left and runs.isdisjoint(self._failed):
                 if self._interrupted:
                     raise KeyboardInterrupt
                 if not self._driver.step():
