@@ -14,10 +14,8 @@ from ..sweeps import Progress, Store, Sweep
 from ..sweeps.axes import axis
 from ..sweeps.configuration import Task
 from ..sweeps.designs import axes_of
-from ..sweeps.expressions import Expression, derived
 from ..sweeps.files import is_sweep, read
 from ..sweeps.rows import checked_tables, version
-from ..sweeps.until import Until
 from ..sweeps.work import work
 from ..telling import length
 from ..written import several
@@ -56,27 +54,22 @@ def sweep_of(asked: SweepOptions) -> Sweep:
     """The sweep of a file, or of options; options add to a file. Raises what they raise."""
     file = Path(asked.source)
     base = read(file) if file.is_file() and is_sweep(file) else Sweep(load(asked.source))
-    axes = (*base.axes, *axes_of(asked.vary, asked.sample, axis))
-    keys = [key for one in axes for key in one.keys]
-    follows = dict(base.derived)
+    derive = {}
     for text in asked.derive:
         key, _, formula = (part.strip() for part in text.partition("="))
-        if not key or not formula or key in keys:
-            raise ValueError(
-                f"--derive is {text!r}; write KEY=EXPRESSION UNIT, of a key that is no axis"
-            )
-        follows[key] = derived(formula, keys)
-    conditions = [Expression.read(text, [*keys, *follows], unit=False) for text in asked.only]
-    return Sweep(
-        base.scenario,
-        axes,
-        tuple(several(asked.controllers)) if asked.controllers else base.controllers,
-        asked.seeds or base.seeds,
-        (*base.overrides, *asked.overrides),
-        tuple(asked.tables.split(",")) if asked.tables else base.tables,
-        follows,
-        (*base.only, *conditions),
-        Until.read(asked.until, asked.most_seeds) if asked.until else base.until,
+        if not key or not formula:
+            raise ValueError(f"--derive is {text!r}; write KEY=EXPRESSION UNIT")
+        derive[key] = formula
+    return base.extended(
+        axes_of(asked.vary, asked.sample, axis),
+        controllers=several(asked.controllers) if asked.controllers else (),
+        seeds=asked.seeds,
+        overrides=asked.overrides,
+        tables=asked.tables.split(",") if asked.tables else (),
+        derive=derive,
+        only=asked.only,
+        until=asked.until,
+        most_seeds=asked.most_seeds,
     )
 
 

@@ -125,7 +125,11 @@ class Value(Protocol):
         """The value as `--set` takes it. Raises ValueError where it has none."""
 
 
-def derived(given: str | Callable[[dict[str, str]], object], keys: list[str]) -> Value:
+Derivable = str | Callable[[dict[str, str]], object]
+"""What a derived value may be given as: an expression, FILE.py:FUNCTION, or a function."""
+
+
+def derived(given: Derivable, keys: list[str]) -> Value:
     """What an expression says, or a function: one of Python, or `FILE.py:FUNCTION`.
 
     Raises ValueError.

@@ -12,9 +12,8 @@ from ..sources import load
 from ..written import several
 from .axes import Axis, axis, from_values, together
 from .designs import axes_of, dimension
-from .expressions import Expression, derived
 from .sweep import Sweep, sequence
-from .until import MOST, Until
+from .until import MOST
 
 KEYS = (
     *("scenario", "controllers", "seeds", "set", "tables", "vary", "together"),
@@ -57,25 +56,22 @@ def _sweep(content: dict[str, Any], folder: Path) -> Sweep:
     beside = folder / name
     given = _texts("controllers", content.get("controllers", []))
     controllers = [one for text in given for one in several(text)]
-    axes = tuple(_axes(content))
-    keys = [key for one in axes for key in one.keys]
-    follows = {
-        key: derived(_beside(text, folder), keys)
+    derive = {
+        key: _beside(text, folder)
         for key, text in _flat(content.get("derive", {}))
         if _is_text(f"derive.{key}", text)
     }
-    conditions = _texts("only", content.get("only", []))
     until = content.get("until")
-    return Sweep(
-        load(beside if beside.is_file() else name),
-        axes,
-        tuple(_beside(one, folder) for one in controllers),
-        content.get("seeds", 1),
-        tuple(_texts("set", content.get("set", []))),
-        tuple(_texts("tables", content.get("tables", []))),
-        follows,
-        tuple(Expression.read(text, [*keys, *follows], unit=False) for text in conditions),
-        Until.read(str(until), content.get("most_seeds", MOST)) if until is not None else None,
+    return Sweep(load(beside if beside.is_file() else name)).extended(
+        tuple(_axes(content)),
+        controllers=[_beside(one, folder) for one in controllers],
+        seeds=content.get("seeds"),
+        overrides=_texts("set", content.get("set", [])),
+        tables=_texts("tables", content.get("tables", [])),
+        derive=derive,
+        only=_texts("only", content.get("only", [])),
+        until=None if until is None else str(until),
+        most_seeds=content.get("most_seeds", MOST),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,11 +17,11 @@ from ..telling import telling
 from .answers import Question, draw, frame, query
 from .axes import axis, from_values
 from .designs import axes_of, dimension
-from .expressions import Expression, derived
+from .expressions import Derivable
 from .parts import CLASSES
 from .store import Failure, Store
 from .sweep import Progress, Sweep, Tell, sequence
-from .until import MOST, Until
+from .until import MOST
 
 if TYPE_CHECKING:
     import pandas
@@ -133,7 +133,7 @@ def sweep(
     overrides: Sequence[str] = (),
     tables: Sequence[str] = (),
     sample: str | None = None,
-    derive: Mapping[str, str | Callable[[dict[str, str]], object]] | None = None,
+    derive: Mapping[str, Derivable] | None = None,
     only: Sequence[str] = (),
     until: str | None = None,
     most_seeds: int = MOST,
@@ -169,18 +169,16 @@ def sweep(
         axes = [*plain, *axes_of([f"{k}={v}" for k, v in ranges.items()], sample, axis)]
     else:
         axes = axes_of(sequence(vary), sample, axis)
-    keys = [key for one in axes for key in one.keys]
-    follows = {key: derived(given, keys) for key, given in (derive or {}).items()}
-    made = Sweep(
-        whole,
-        tuple(axes),
-        sequence(controllers),
-        seeds,
-        sequence(overrides),
-        sequence(tables),
-        follows,
-        tuple(Expression.read(text, [*keys, *follows], unit=False) for text in sequence(only)),
-        Until.read(until, most_seeds) if until else None,
+    made = Sweep(whole).extended(
+        axes,
+        controllers=sequence(controllers),
+        seeds=seeds,
+        overrides=sequence(overrides),
+        tables=sequence(tables),
+        derive=derive,
+        only=sequence(only),
+        until=until,
+        most_seeds=most_seeds,
     )
     folder = store or f"{whole.name.split('/')[-1]}.sweep"
     if tell:

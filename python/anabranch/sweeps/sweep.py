@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -13,13 +13,13 @@ from .axes import Axis, product
 from .configuration import Configuration, resolved, source
 from .driver import Driver, Pending
 from .engines import engine
-from .expressions import Expression, Value, check_units
+from .expressions import Derivable, Expression, Value, check_units, derived
 from .keeper import Keeper
 from .libraries import library
 from .parts import RUNS, StoreError
 from .rows import checked_tables, version
 from .store import Failure, Store
-from .until import Until, first
+from .until import MOST, Until, first
 from .work import Outcome
 
 Tell = Callable[["Progress"], object]
@@ -74,6 +74,40 @@ class Sweep:
     derived: Mapping[str, Value] = field(default_factory=dict)
     only: tuple[Expression, ...] = ()
     until: Until | None = None
+
+    def extended(
+        self,
+        axes: Sequence[Axis] = (),
+        *,
+        controllers: Sequence[str] = (),
+        seeds: Seeds | None = None,
+        overrides: Sequence[str] = (),
+        tables: Sequence[str] = (),
+        derive: Mapping[str, Derivable] | None = None,
+        only: Sequence[str] = (),
+        until: str | None = None,
+        most_seeds: int = MOST,
+    ) -> Sweep:
+        """The same with more axes, overrides, values that follow and conditions; controllers,
+        seeds, tables and `until` take the place of its own where they are given.
+
+        Expressions are over the keys of all axes. Raises ValueError.
+        """
+        every = (*self.axes, *axes)
+        keys = [key for one in every for key in one.keys]
+        follows = {key: derived(given, keys) for key, given in (derive or {}).items()}
+        known = [*keys, *self.derived, *follows]
+        return replace(
+            self,
+            axes=every,
+            controllers=tuple(controllers) or self.controllers,
+            seeds=self.seeds if seeds is None else seeds,
+            overrides=(*self.overrides, *overrides),
+            tables=tuple(tables) or self.tables,
+            derived={**self.derived, **follows},
+            only=(*self.only, *(Expression.read(text, known, unit=False) for text in only)),
+            until=Until.read(until, most_seeds) if until else self.until,
+        )
 
     @cached_property
     def points(self) -> list[dict[str, str]]:
