@@ -57,13 +57,6 @@ def ordered(values: Iterable[object]) -> list[str]:
     return sorted(texts, key=known.values.__getitem__) if known else texts
 
 
-def arranged(names: Collection[str]) -> list[str]:
-    """The names of columns in their order: what tells runs apart, axes by name, the table's own."""
-    given = [name for name in (*KEYS, "scenario", "controller") if name in names]
-    axes = sorted(name for name in names if is_axis(name))
-    return [*given, *axes, *(name for name in names if name not in (*given, *axes))]
-
-
 def units_of(table: str) -> dict[str, str]:
     """The units of a table's own columns; classes have the rates of their flows too."""
     own = [TABLES[table]] if table in TABLES else []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -168,8 +168,8 @@ def check_file(file: Path) -> int:
 
 
 def joined(tables: Sequence[pyarrow.Table]) -> pyarrow.Table:
-    """Rows of tables one after the other; columns that one does not have are null there. Columns
-    have one order: what tells runs apart, axes by name, then the table's own.
+    """Rows of tables one after the other, with columns in one order; those that a table does not
+    have are null there. Raises StoreError for tables that do not fit together.
     """
     arrow = library("pyarrow")
     try:
@@ -177,10 +177,7 @@ def joined(tables: Sequence[pyarrow.Table]) -> pyarrow.Table:
         whole = whole.unify_dictionaries().combine_chunks()
     except arrow.ArrowException as error:
         raise StoreError(f"parts do not fit together, so one of them is broken: {error}") from None
-    given = [name for name in (*KEYS, "scenario", "controller") if name in whole.column_names]
-    axes = sorted(name for name in whole.column_names if is_axis(name))
-    rest = [name for name in whole.column_names if name not in (*given, *axes)]
-    names = [*given, *axes, *rest]
+    names = arranged(whole.column_names)
     about, made_by = _metadata(tables)
     fields = [whole.schema.field(name).with_metadata(about.get(name)) for name in names]
     schema = arrow.schema(fields, {MADE_BY: made_by} if made_by else None)
@@ -202,6 +199,13 @@ def _metadata(tables: Sequence[pyarrow.Table]) -> tuple[dict[str, dict[bytes, by
             if one.metadata:
                 said.setdefault(one.name, []).append(tuple(sorted(one.metadata.items())))
     return {name: dict(min(own)) for name, own in said.items()}, ", ".join(sorted(versions))
+
+
+def arranged(names: Collection[str]) -> list[str]:
+    """The names of columns in their order: what tells runs apart, axes by name, the table's own."""
+    given = [name for name in (*KEYS, "scenario", "controller") if name in names]
+    axes = sorted(name for name in names if is_axis(name))
+    return [*given, *axes, *(name for name in names if name not in (*given, *axes))]
 
 
 def is_axis(name: str) -> bool:

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .columns import arranged, one_unit
+from .columns import one_unit
 from .libraries import library
-from .parts import AGAIN, CLASSES, KEYS, RUNS, StoreError, is_axis
+from .parts import AGAIN, CLASSES, KEYS, RUNS, StoreError, arranged, is_axis
 from .store import Store
 
 if TYPE_CHECKING:
