@@ -232,7 +232,7 @@ def test_rows_of_a_run_are_averaged_before_its_interval(tmp_path: Path) -> None:
     (ax,) = panels(draw(written(tmp_path / "store", rows), Question("a.count", "rtt_mean_s")))
     expected = interval([1.25, 2.25, 3.25])
     assert ax.lines[0].get_ydata() == pytest.approx([expected.mean])
-    assert ends(ax) == [pytest.approx((expected.low, expected.high))]
+    assert ends(ax) == [pytest.approx((max(expected.low, 0.0), expected.high))]
 
 
 def test_panels_are_of_any_columns(small: Store) -> None:
@@ -407,7 +407,7 @@ def test_a_figure_over_other_settings_than_its_axes_is_refused(tmp_path: Path) -
     folder = tmp_path / "store"
     sweep(seeds=2).run(folder)
     sweep(seeds=2, overrides=(*SHORT, "duration=3 s")).run(folder)
-    with pytest.raises(ValueError, match=r"of two configurations, .*duration.*--where config"):
+    with pytest.raises(ValueError, match=r"of two configurations, .*duration.*--by overrides"):
         draw(Store(folder), Question("link.ap1.rate", "throughput_bps"))
 
 

@@ -215,3 +215,22 @@ def test_a_library_that_is_missing_is_named_with_what_installs_it(
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(ValueError, match=r"duckdb, which is not installed: .*anabranch\[cluster\]"):
         library("duckdb")
+
+
+def test_two_controllers_of_one_name_are_refused(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.py").write_text(
+            f"import anabranch as ab\nclass C(ab.Controller):\n    {name} = 1\n"
+        )
+    both = tuple(f"{tmp_path / name}.py:C" for name in ("a", "b"))
+    with pytest.raises(ValueError, match="two controllers are called py:C"):
+        _ = sweep(controllers=both).configurations
+
+
+def test_what_is_set_beside_axes_is_a_column(tmp_path: Path) -> None:
+    for settings in (SHORT, (*SHORT, "link.ap2.rate=20 Mb/s")):
+        ab.sweep(
+            "khalili/scenario-c", overrides=settings, store=tmp_path / "s", tell=lambda _: None
+        )
+    found = Store(tmp_path / "s").read().column("overrides").to_pylist()
+    assert sorted(found) == sorted(["; ".join(SHORT), "; ".join((*SHORT, "link.ap2.rate=20 Mb/s"))])

@@ -17,9 +17,16 @@ from .terminal import console, named, table, writing
 
 def query_command(folder: Path, sql: str) -> None:
     """Asks in SQL."""
-    found = query(Store(folder), sql)
+    found = query(filled(folder), sql)
     rows = [[named(cell(value)) for value in row] for row in found.itertuples(index=False)]
     console().print(table("", [named(str(one)) for one in found.columns], rows))
+
+
+def filled(folder: Path) -> Store:
+    """A store that has runs. Raises StoreError."""
+    store = Store(folder)
+    store.check_filled()
+    return store
 
 
 def cell(value: object) -> str:
@@ -35,7 +42,7 @@ def export_command(folder: Path, file: Path, name: str) -> None:
         *some, last = FORMATS
         raise ValueError(f"{file} ends in {file.suffix!r}; write {', '.join(some)} or {last}")
     check_writable(file)
-    store = Store(folder)
+    store = filled(folder)
     with writing(file), beside(file) as place:
         assert place is not None
         export(store, name, place, file.suffix)
@@ -48,7 +55,7 @@ def plot_command(
     check_writable(output)
     plot.check_format(output)
     question = replace(asked, where=fixed(where))
-    figure = draw(Store(folder), question, **looks.options())
+    figure = draw(filled(folder), question, **looks.options())
     with writing(output):
         plot.save(figure, output)
 

@@ -108,7 +108,7 @@ def run_command(asked: SweepOptions) -> None:
         markup=False,
         highlight=False,
     )
-    tell_failures(made)
+    tell_failures(made, Store(folder))
 
 
 def runs(count: int) -> str:
@@ -116,19 +116,29 @@ def runs(count: int) -> str:
     return f"{count} run" if count == 1 else f"{count} runs"
 
 
-def tell_failures(made: Progress) -> None:
+def tell_failures(made: Progress, store: Store) -> None:
     """Says what failed, and exits with status 1 if anything has."""
     if not made.failed:
         return
     out = console()
     for reason, count in Counter(one.reason for one in made.failures).most_common(MOST_TOLD):
         seed = next(one for one in made.failures if one.reason == reason)
+        of = point(store, seed.configuration)
         out.print(
-            f"{runs(count)} failed, such as seed {seed.seed} of {seed.configuration}: {reason}\n{seed.where}".rstrip(),
+            f"{runs(count)} failed, such as seed {seed.seed} of {of}: {reason}\n{seed.where}".rstrip(),
             style="red",
             markup=False,
         )
     raise typer.Exit(1)
+
+
+def point(store: Store, key: str) -> str:
+    """A configuration as people know it: its controller and its values of axes."""
+    try:
+        of = store.configuration(key)
+        return ", ".join([of.label, *(f"{k} = {v}" for k, v in of.values.items()), key])
+    except (ValueError, OSError):  # such as a controller whose file is gone
+        return key
 
 
 def estimate(sweep: Sweep, folder: Path) -> None:
@@ -136,13 +146,13 @@ def estimate(sweep: Sweep, folder: Path) -> None:
     configurations = sweep.configurations
     places = sorted({0, len(configurations) // 2, len(configurations) - 1})[:PROBES]
     took, size = 0.0, 0
-    for number in places:
+    for warm, number in enumerate([places[0], *places]):  # the first also loads libraries
         task = Task(((configurations[number], (1,)),), checked_tables(sweep.tables), version())
         outcome = work(task)
         if outcome.failures:
             raise ValueError(f"a probe failed: {outcome.failures[0].reason}")
-        took += outcome.took_s / len(places)
-        size += sum(rows.nbytes for rows in outcome.tables.values()) // len(places)
+        took += outcome.took_s / len(places) * bool(warm)
+        size += bool(warm) * sum(rows.nbytes for rows in outcome.tables.values()) // len(places)
     runs = len(sweep)
     there = 0
     if (folder / "store.json").exists():

@@ -13,7 +13,7 @@ from ..sweeps.rows import version
 from ..sweeps.summary import Counts, Summary, summary
 from ..sweeps.verifying import broken, differing, sample
 from .keeping import show_and_write
-from .sweeping import bytes_, tell_failures
+from .sweeping import bytes_, runs, tell_failures
 from .terminal import console, named, progress, table
 
 MOST_VALUES = 8
@@ -37,7 +37,7 @@ def status_command(folder: Path, json: Path | None) -> None:
         if found.failures:
             said = f"`anabranch sweep compact {folder} --drop-failures` forgets what has failed"
             out.print(said, markup=False, highlight=False)
-        tell_failures(Progress(0, 0, failed=len(own), failures=own))
+        tell_failures(Progress(0, 0, failed=len(own), failures=own), Store(folder))
 
     show_and_write(show, (json, lambda file: write_json(file, found.to_json())))
 
@@ -52,6 +52,8 @@ def facts(found: Summary, failed: int) -> dict[str, str]:
         "failed runs": f"{failed}" + (f", and {others} of other versions" if others else ""),
         "scenario": listed(found.scenarios),
         "controller": listed(found.controllers),
+        **({"controller_source": listed(found.sources)} if found.sources else {}),
+        **({"overrides": listed(found.overrides)} if found.overrides else {}),
         **{name: listed(own) for name, own in found.axes.items()},
         "tables of runs": listed(found.kept),
         "rows": listed(found.rows),
@@ -93,7 +95,7 @@ def verify_command(folder: Path, most: int) -> None:
         out.print(said, markup=False, highlight=False)
     many = f"{len(chosen.runs)} of {chosen.mine} runs"
     if wrong:
-        said = f"{many} made again: {len(wrong)} differ"
+        said = f"{many} looked at again: {len(wrong)} differ, or cannot be made"
         out.print(said, style="red", markup=False, highlight=False)
         raise typer.Exit(1)
     out.print(f"{many} made again: digests and rows are the same", highlight=False)
@@ -103,6 +105,8 @@ def compact_command(folder: Path, drop_failures: bool) -> None:
     """Merges parts."""
     store = Store(folder)
     before, after = store.compact()
-    if drop_failures:
-        store.forget()
     console().print(f"{before} parts became {after}")
+    if drop_failures:
+        many = len(store.failures())
+        store.forget()
+        console().print(f"forgot {runs(many)} that failed")

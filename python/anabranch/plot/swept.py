@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST_PANELS = 12
 
 Points = Mapping[str, Interval]
-"""What is drawn at the values of the parameter, by their texts."""
+"""Interval at each value of the parameter, keyed by the value's text."""
 
 
 @style.styled
@@ -38,9 +38,10 @@ def swept(
     """A panel for each entry of `panels`, in it a line for each group, with the interval of each
     point where it has one.
 
-    `values` are those of the parameter, in order; numbers stand to scale. `labels` name it and what
-    is drawn, with their units; `note` says what all points have in common. Axes begin at zero;
-    with `difference` they have a line there. Raises ValueError when there is nothing to draw.
+    `values` are the values of the parameter, in order; numbers stand to scale. `labels` name the
+    parameter and the drawn quantity, with their units; `note` names the settings that all points
+    share. Axes begin at zero; with `difference` they have a line there. Raises ValueError when
+    there is nothing to draw.
     """
     shown = dict(list(panels.items())[:MOST_PANELS])
     if not any(lines and any(points for points in lines.values()) for lines in shown.values()):
@@ -56,7 +57,7 @@ def swept(
     scale = Scale(values, style.across_panel(beside))
     for ax, (name, lines) in zip(axes, shown.items(), strict=True):
         for group, points in lines.items():
-            line(ax, scale, values, points, look(groups.index(group)))
+            line(ax, scale, values, points, look(groups.index(group)), signed=difference)
         finish(ax, scale, difference)
         if len(shown) > 1:
             style.heading(ax, shortened(name, 40), [], style.across_panel(beside))
@@ -71,7 +72,7 @@ def swept(
 
 
 def look(index: int) -> dict[str, Any]:
-    """How the line of a group looks."""
+    """Style of the line of a group."""
     return {
         "color": style.colour(index),
         "linestyle": style.line(index),
@@ -81,9 +82,17 @@ def look(index: int) -> dict[str, Any]:
 
 
 def line(
-    ax: Axes, scale: Scale, values: Sequence[str], points: Points, how: dict[str, Any]
+    ax: Axes,
+    scale: Scale,
+    values: Sequence[str],
+    points: Points,
+    how: dict[str, Any],
+    *,
+    signed: bool,
 ) -> None:
-    """A line with intervals; a value without a run leaves a gap in none but its own place."""
+    """A line with intervals; unless values are `signed`, those of positive means end at zero. A
+    value without a run leaves a gap in its own place.
+    """
     known = [
         (place, points[value])
         for place, value in zip(scale.places, values, strict=True)
@@ -94,7 +103,14 @@ def line(
     x, found = zip(*known, strict=True)
     halves = [one.half if math.isfinite(one.half) else 0.0 for one in found]
     means = [one.mean for one in found]
-    ax.errorbar(x, means, yerr=halves, capsize=style.pt(2.5), elinewidth=style.pt(1.0), **how)
+    # Most quantities cannot be negative, so their intervals end at zero.
+    below = [
+        min(half, mean) if mean >= 0 and not signed else half
+        for half, mean in zip(halves, means, strict=True)
+    ]
+    ax.errorbar(
+        x, means, yerr=[below, halves], capsize=style.pt(2.5), elinewidth=style.pt(1.0), **how
+    )
 
 
 def finish(ax: Axes, scale: Scale, difference: bool) -> None:

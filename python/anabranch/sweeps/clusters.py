@@ -66,7 +66,10 @@ def cluster(on: str, workers: int = 0) -> tuple[Any, int]:
             return local(distributed, many), many
         if on.endswith((".yaml", ".yml")):
             return described(Path(on), workers)
-        made = make()
+        try:
+            made = make()
+        except Exception as error:  # of the user's
+            raise ValueError(f"--on {on} fails: {type(error).__name__}: {error}") from error
         if isinstance(made, distributed.Client):
             return made, 0
         return made, _sized(on, made, workers or None, {})

@@ -95,6 +95,22 @@ class Configuration:
             raise ValueError("the file of the controller was changed while the sweep ran")
 
     @cached_property
+    def fixed(self) -> str:
+        """What is set in it but for the values of axes, in a line; of laws of one's own a hash."""
+        axes = {f"{key}={value}" for key, value in self.values.items()}
+        texts = (text for text in self.overrides if text not in axes)
+        return "; ".join(
+            f"{text.partition('=')[0]}={digest(text)}" if "\n" in text else text for text in texts
+        )
+
+    @cached_property
+    def source(self) -> str:
+        """A hash of the text of its controller, if that is a law or a class of one's own."""
+        if own := FILE.match(self.controller) if "\n" not in self.controller else None:
+            return digest(self.controller, Path(own["file"]).read_text(encoding="utf-8"))
+        return digest(self.controller) if "\n" in self.controller else ""
+
+    @cached_property
     def label(self) -> str:
         """What tables call its controller: the one that was asked for, else the one under study."""
         return label(self.controller) if self.controller else studied(self.plan)

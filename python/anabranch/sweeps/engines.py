@@ -169,7 +169,13 @@ def engine(on: str = "threads", workers: int = 0) -> Iterator[Engine]:
             else:
                 if not isinstance(place, str):
                     opened.enter_context(place)
-                client = opened.enter_context(distributed.Client(place, timeout=CONNECT))
+                try:
+                    client = opened.enter_context(distributed.Client(place, timeout=CONNECT))
+                except OSError as error:
+                    raise ValueError(
+                        f"--on is {on!r}, where no scheduler answers ({error}); start one with "
+                        "`dask scheduler`, or write dask for processes on this machine"
+                    ) from None
         check(client)
         yield Dask(client, expected)
 

@@ -17,7 +17,7 @@ from . import cells as points
 from .better import ways
 from .cells import Cells, Runs, runs_of, together
 from .columns import axis_label, metrics, units_of, words
-from .parts import CLASSES, StoreError
+from .parts import CLASSES, StoreError, is_axis
 from .scan import PARTS, Coded, Codes, Scan, Where, fixed, scan, schema
 from .store import Store
 
@@ -72,6 +72,7 @@ def draw(store: Store, asked: Question, **options: Any) -> Figure:
     question = checked(asked, columns)
     where = fixed(store, asked.table, asked.where or {}, columns.names)
     needed = [question.x, question.y, question.by, question.down, *question.panels, "scenario"]
+    needed += [name for name in columns.names if is_axis(name) and name not in needed]
     own = [name for name in (*needed, *PARTS) if name in columns.names]
     drawing = Drawing(store, question, where, scan(store, asked.table, own, where))
     if question.x in metrics(columns):
@@ -296,9 +297,27 @@ class Drawing:
         kinds = "95 % intervals" if lines else "means"
         held = [f"{name} = {values[0]}" for name, values in self.where.items() if len(values) == 1]
         pairs = "paired by seed" if self.question.paired else ""
-        return SEPARATOR.join(
-            text for text in (*there, *held, f"{seeds} seeds", pairs, kinds) if text
-        )
+        if many < 2:
+            kinds = ""  # of one seed there is no interval
+        seeds = f"{seeds} seed" if many == 1 else f"{seeds} seeds"
+        held += [f"{name} varies too" for name in self.others(runs)]
+        group = self.column(self.question.by)
+        only = np.unique(group.codes[runs.rows])
+        if len(only) == 1 and self.question.by not in self.where:
+            held.insert(0, titled(self.question.by, group.values[only[0]]))
+        return SEPARATOR.join(text for text in (*there, *held, seeds, pairs, kinds) if text)
+
+    def others(self, runs: Runs) -> list[str]:
+        """The axes that are not drawn, and of which points have several values: each point has one,
+        such as where it follows from a drawn axis.
+        """
+        own = self.question
+        drawn = {own.x, own.by, own.down, *own.panels, *self.where}
+        names = [name for name in self.rows.table.column_names if is_axis(name)]
+        if own.x not in names:
+            return []  # points of all configurations
+        columns = ((name, self.rows.codes(name)) for name in names if name not in drawn)
+        return [name for name, codes in columns if len(np.unique(codes[runs.rows])) > 1]
 
     def factor(self, metric: str) -> float:
         """From the unit of a metric to the one that is drawn."""
@@ -338,14 +357,15 @@ class Drawing:
         ]
         for name in names:
             values = [row[name] for row in found]
-            if name not in drawn and values[0] != values[1]:
+            if name not in {*drawn, "overrides"} and values[0] != values[1]:
                 return (
                     f"{name} varies ({values[0]}, {values[1]}) and is not in the figure: draw it "
                     f"with --x, --by or --panels, or fix it with --where {name}={values[0]}"
                 )
         return (
             f"a point of the figure would be of two configurations, {keys[0]} and {keys[1]}, which "
-            f"differ in {self.overrides(keys)}; fix one with --where configuration={keys[0]}"
+            f"differ in {self.overrides(keys)}: draw it with --by overrides, or fix one with "
+            "--where overrides=VALUE, of those that `sweep status` shows"
         )
 
     def overrides(self, keys: Sequence[str]) -> str:

@@ -21,6 +21,9 @@ KEYS = (
 )
 """What a file of a sweep may have."""
 
+OWN = {"scenario", "controllers", "seeds", "vary", "together", "derive", "only", "until"}
+"""Those that a scenario does not have."""
+
 
 def read(file: Path) -> Sweep:
     """The sweep in a file. Raises ValueError naming file and field, OSError, ScenarioError."""
@@ -37,12 +40,17 @@ def read(file: Path) -> Sweep:
 
 
 def is_sweep(file: Path) -> bool:
-    """Whether a file of TOML is a sweep, and no scenario: whether it names a scenario."""
+    """Whether a file of TOML is a sweep, and not a scenario: it has fields that only a sweep has.
+
+    Raises ValueError for what is not TOML.
+    """
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{file}: {error}") from None
+    except (OSError, UnicodeDecodeError):
         return False
-    return isinstance(content.get("scenario"), str)
+    return not OWN.isdisjoint(content)
 
 
 def _sweep(content: dict[str, Any], folder: Path) -> Sweep:

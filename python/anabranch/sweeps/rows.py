@@ -99,7 +99,14 @@ def arrow_table(
     table: str = RUNS,
 ) -> pyarrow.Table:
     """Rows of runs: of each its seed, what all have in common, and the table's own columns."""
-    common = {"version": made_by, "scenario": of.name, "controller": of.label, **of.values}
+    common = {
+        "version": made_by,
+        "scenario": of.name,
+        "controller": of.label,
+        **of.values,
+        "controller_source": of.source or None,
+        "overrides": of.fixed or None,
+    }
     if table == RUNS:
         own = {"world": [of.world] * len(seeds), **own}
     columns = {
@@ -145,6 +152,8 @@ ABOUT = {
     "configuration": Meaning("", "hash of all that the run depends on beside its seed"),
     "seed": Meaning("", "of all random numbers of the run"),
     "version": Meaning("", "of anabranch, and a digest of its sources"),
+    "controller_source": Meaning("", "hash of a law or a class of one's own"),
+    "overrides": Meaning("", "that the sweep sets beside its axes"),
     "world": Meaning("", "in which the run was made: simulation, or equilibrium"),
     "tables": Meaning("", "that the sweep keeps of the run"),
     "digest": Meaning("", "of every event of the run"),

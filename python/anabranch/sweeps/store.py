@@ -188,6 +188,11 @@ class Store:
     def _changing(self) -> str:
         return f"{self.folder} is being changed all the time; try again"
 
+    def check_filled(self) -> None:
+        """Raises StoreError if no run is in it."""
+        if not self.names():
+            raise StoreError(f"{self.folder} has no runs yet; start its sweep")
+
     def read(
         self, table: str = RUNS, columns: Sequence[str] | None = None, *, coded: bool = False
     ) -> pyarrow.Table:
@@ -201,7 +206,10 @@ class Store:
         if tables:
             return once(tables)
         if table not in (RUNS, CLASSES) and self.names():
-            raise ValueError(f"{self.folder} has no table {table}")
+            raise ValueError(
+                f"{self.folder} has no table {table}; `sweep --tables {table}` keeps it, with the "
+                "words of the sweep"
+            )
         return empty()
 
     def some(self, table: str, runs: Iterable[tuple[str, int, str]]) -> pyarrow.Table:
@@ -319,6 +327,8 @@ class Store:
 def check(folder: Path) -> None:
     """Raises StoreError if a folder is no store, or one that this version does not know."""
     about = folder / "store.json"
+    if folder.is_file():
+        raise StoreError(f"{folder} is a file; a store is a folder")
     try:
         content = json.loads(about.read_text(encoding="utf-8"))
         kind, format_ = content.get("kind"), content.get("format")

@@ -32,6 +32,10 @@ class Summary:
     versions: Counts
     scenarios: Counts
     controllers: Counts
+    sources: Counts
+    """Hashes of laws and classes of one's own; a controller that was changed has several."""
+    overrides: Counts
+    """What is set beside axes."""
     axes: dict[str, Counts]
     """Runs by value, of each axis; those without the axis are not counted."""
     kept: Counts
@@ -65,6 +69,8 @@ def summary(store: Store) -> Summary:
         versions=_counts(runs, "version"),
         scenarios=counts.get("scenario", {}),
         controllers=counts.get("controller", {}),
+        sources=counts.get("controller_source", {}),
+        overrides=counts.get("overrides", {}),
         axes={name: own for name, own in counts.items() if is_axis(name)},
         kept=counts.get(KEPT, {}),
         rows=dict(sorted(rows.items())),

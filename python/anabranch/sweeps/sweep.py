@@ -154,7 +154,16 @@ class Sweep:
         return list(found.values())
 
     def _check_controllers(self, configurations: list[Configuration]) -> None:
-        """Raises ValueError where something else sets the controller that is to be studied."""
+        """Raises ValueError where something else sets the controller that is to be studied, and
+        where two controllers have one label, so that rows would not tell them apart.
+        """
+        labels: dict[str, str] = {}
+        for one in configurations if self.controllers else []:
+            if labels.setdefault(one.label, one.controller) != one.controller:
+                raise ValueError(
+                    f"two controllers are called {one.label}; give their classes or laws names of "
+                    "their own"
+                )
         keys = [text.partition("=")[0] for one in configurations[:1] for text in one.overrides]
         setting = [key for key in keys if key.strip().lower().endswith("controller")]
         for one in configurations if self.controllers and setting else []:

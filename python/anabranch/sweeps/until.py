@@ -90,8 +90,9 @@ class Until:
         half = t.ppf(0.975, degrees)[place] * cells.deviation / np.sqrt(many)
         half[many < 2] = np.inf
         wide = (mean > 0) & (half > self.part * mean)  # of nothing there is no part
-        ratio = half[wide] / (self.part * mean[wide])
-        more = np.maximum(np.ceil(many[wide] * ratio**2) - many[wide], 1)
+        with np.errstate(over="ignore"):  # of a mean that is nearly zero
+            ratio = half[wide] / (self.part * mean[wide])
+            more = np.clip(np.ceil(many[wide] * ratio**2) - many[wide], 1, self.most)
         more[many[wide] < 2] = 1
         found: dict[str, int] = {}
         for cell, number in zip(np.flatnonzero(wide), more, strict=True):

@@ -14,6 +14,7 @@ from .columns import one_unit
 from .libraries import library
 from .parts import AGAIN, CLASSES, KEYS, RUNS, StoreError, arranged, is_axis
 from .store import Store
+from .verifying import broken
 
 if TYPE_CHECKING:
     import pandas
@@ -48,6 +49,8 @@ def answer(store: Store, sql: str) -> pandas.DataFrame:
         except duckdb.Error as error:
             if isinstance(error, duckdb.IOException) and store.names() != names:
                 continue  # parts were merged since
+            if faults := broken(store):
+                raise StoreError(faults[0]) from None
             raise ValueError(
                 f"{error}\nhelp: the tables are {', '.join(there) or 'none'}"
             ) from None

@@ -72,13 +72,12 @@ def results(
         try:
             of.check()
             yield make(of, group, task.tables, task.version)
-        except (
-            Exception,
-            SystemExit,
-        ) as error:  # whatever a user's controller raises is a result too
+        except (Exception, SystemExit) as error:
+            # What a controller of the user's raises is a result too.
             if len(group) > 1:
                 groups.extend([seed] for seed in reversed(group))
             else:
-                reason = f"{type(error).__name__}: {error}"
+                notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
+                reason = f"{type(error).__name__}: {error}{notes}"
                 where = "".join(traceback.format_tb(error.__traceback__)[-1:])
                 outcome.failures.append(Failure(of.key, group[0], task.version, reason, where))
