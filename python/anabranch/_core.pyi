@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 __version__: str
 SOURCES: str
-"""A digest of what runs are made of: builds of the same sources have the same one."""
+"""A digest of the sources that runs depend on: builds of the same sources have the same digest."""
 COUPLED_PATHS: int
 """Most subflows of a connection that the laws of the kernel couple."""
 MOST_SCENARIO_BYTES: int
@@ -20,7 +20,9 @@ class ScenarioError(ValueError):
     """A scenario or its overrides are wrong; the text names the field, shows the line and helps."""
 
 class MemoryEnded(MemoryError):
-    """Replications were ended lest memory ends; `args` are why, and those that had finished."""
+    """Replications were stopped before memory ran out; `args` are the reason and the
+    finished ones.
+    """
 
     args: tuple[str, list[dict[str, Any]]]
 
@@ -43,18 +45,19 @@ def with_overrides(
 ) -> str:
     """The scenario with the controller and the overrides written into it; all else stays as it is.
 
-    Raises ScenarioError for an override that leads nowhere, but does not read the result: `plan` does.
+    Raises ScenarioError for an override whose key does not exist, but does not check the result:
+    `plan` does.
     """
 
 def schema() -> str:
     """The JSON Schema of a scenario file."""
 
 def plan_schema() -> str:
-    """The JSON Schema of what `plan` returns."""
+    """The JSON Schema of the plan that `plan` returns."""
 
 def tables() -> list[tuple[str, str, str, list[list[str]]]]:
-    """The tables of results and captures: name, place, what a row is; kind, name, unit and meaning of
-    each column.
+    """The tables of results and captures: name, place, meaning of a row; kind, name, unit and
+    meaning of each column.
     """
 
 def simulate(
@@ -77,23 +80,27 @@ def simulate(
 ) -> list[dict[str, Any]]:
     """One dictionary for each seed, in their order.
 
-    `outside` is a name and what makes controllers in Python, called for each connection with the
-    views of its paths and a stream of random numbers; an exception of a controller is raised.
+    `outside` is a name and a factory of controllers in Python. The factory is called for each
+    connection with the views of its paths and a stream of random numbers. An exception in a
+    controller is raised again.
 
-    `threads` 0 takes every core. `progress` is told simulated seconds done and in all. After an
-    interrupt the replications that had finished are returned, if any. With one seed, `pcap` and `qlog`
-    name files that are written: packets up to `until_s`, of each the first `keep_bytes` bytes.
-    Raises ScenarioError, ValueError for a plan that no capture can hold, MemoryEnded, and OSError; a file whose
-    writing fails during the run goes into `unwritten` instead, if that is given.
+    `threads` 0 takes every core. `progress` is called with the simulated seconds done and in all.
+    After an interrupt the replications that had finished are returned, if any. With one seed,
+    `pcap` and `qlog` name files that are written: packets up to `until_s`, of each the first
+    `keep_bytes` bytes. Raises ScenarioError, ValueError for a plan that no capture can hold,
+    MemoryEnded, and OSError; a file whose writing fails during the run goes into `unwritten`
+    instead, if that is given.
     """
 
 def read_capture(
     path: str | PathLike[str], bin_s: float, from_s: float, to_s: float | None
 ) -> dict[str, Any]:
-    """Tables `flows` (connections), `paths` (subflows) and `series` of a capture, `names` of addresses,
-    and what it is. Tables count from `from_s` up to `to_s`, the series is of the whole capture.
+    """Tables `flows` (connections), `paths` (subflows) and `series` of a capture, `names` of
+    addresses, and facts about it. Tables count from `from_s` up to `to_s`, the series is of the
+    whole capture.
 
-    `broken` says where it breaks off, if it does. Raises OSError, and ValueError if it is no capture.
+    `broken` says where a truncated capture breaks off. Raises OSError, and ValueError if the file
+    is not a capture.
     """
 
 def find_name(text: str, known: Sequence[str]) -> str | None:
@@ -112,31 +119,35 @@ class Named(TypedDict):
     text: str
     """As results call it, such as "lia:uncapped+hystart"."""
     source: str
-    """What gives it again: its name, or the text of a law."""
+    """Selects the controller again: its name, or the text of a law."""
     kind: str | None
     """Its name in `controllers`, such as "lia"; None of a law that is written as text."""
     written: bool
-    """Whether it is a law that is written as text."""
+    """Whether it is a law given as text."""
     formula: str
     law: bool
     """Whether it is a pair of growth and backoff."""
     min_ssthresh: float | None
-    """Smallest ssthresh of its coupled paths in segments; None if it is no law or couples none."""
+    """Smallest ssthresh of its coupled paths in segments; None if it is not a law or couples no
+    paths.
+    """
     set_valued: bool
-    """Whether its growth jumps, so that its drift has to be interpolated."""
+    """Whether its growth jumps, so that its drift must be interpolated."""
     ported: bool
     """Whether the kernel can run it."""
     port: bool
-    """Whether it is asked for as the kernel runs it: "kernel:lia"."""
+    """Whether its name asks for the variant that the kernel runs: "kernel:lia"."""
 
 def controller(text: str) -> Named:
-    """What a controller's name says, however it is written. Raises ScenarioError for an unknown one."""
+    """The meaning of a controller's name in any spelling. Raises ScenarioError for an
+    unknown one.
+    """
 
 def controller_name(text: str) -> str:
     """The name by which results call a controller. Raises ScenarioError for an unknown one."""
 
 class PathView:
-    """What a controller that is a Python class sees of a path, and sets."""
+    """The view that a controller in Python has of a path: state to read, and values to set."""
 
     window: float
     """Segments, with their fraction; at least the floor, usually 1."""
@@ -178,7 +189,7 @@ class PathView:
 
     @property
     def delivery_rate(self) -> float:
-        """Segments per second; 0 while there is no sample."""
+        """Segments per second; 0 before the first sample."""
 
     @property
     def delivered(self) -> float:
@@ -190,22 +201,22 @@ class PathView:
 
     @property
     def app_limited(self) -> bool:
-        """Whether the window was not what limited sending."""
+        """Whether something other than the window limited sending."""
 
     @property
     def in_recovery(self) -> bool:
-        """Whether lost segments are being sent again."""
+        """Whether lost segments are being retransmitted."""
 
     @property
     def after_timeout(self) -> bool:
-        """Whether what was outstanding at a timeout is being sent again."""
+        """Whether the segments outstanding at a timeout are being retransmitted."""
 
     @property
     def member(self) -> bool:
-        """Whether the path belongs to the connection now."""
+        """Whether the path currently belongs to the connection."""
 
 class WrittenLaw(TypedDict):
-    """What the text of a law says; of the stub alone, at run time it is a dict."""
+    """The content of a law's text; a class in the stub only, at run time a dict."""
 
     text: str
     name: str
@@ -218,7 +229,7 @@ class WrittenLaw(TypedDict):
     notes: list[tuple[str, float, str]]
     """Name, value when a path joins, meaning."""
     quantities: list[str]
-    """What it names, as series of internals have it."""
+    """Names of its quantities, as in series of internals."""
     couples: bool
     jumps: bool
     """Whether growth or backoff may jump, so that theory interpolates."""
@@ -255,17 +266,17 @@ def seconds(text: str) -> float:
     """A time with its unit, as scenario files have it. Raises ValueError."""
 
 class Controller(TypedDict):
-    """What is to be known of a controller; of the stub alone, at run time it is a dict."""
+    """Facts about a controller; a class in the stub only, at run time a dict."""
 
     name: str
     aliases: list[str]
     options: list[tuple[str, str]]
-    """What may stand behind the name and a colon, and what it means."""
+    """Parameters allowed after the name and a colon, with their meanings."""
     summary: str
     formula: str
     source: str
     set_valued: bool
-    """Whether its growth jumps, so that its drift has to be interpolated."""
+    """Whether its growth jumps, so that its drift must be interpolated."""
     kernel: bool
     """Whether the kernel can run it."""
     law: bool
@@ -280,7 +291,7 @@ def slow_starts() -> list[Controller]:
     """The same of every slow start, which a law takes as `LAW+NAME`."""
 
 class Kind(TypedDict):
-    """What is to be known of a scheduler, queue or medium; of the stub alone, at run time it is a dict."""
+    """Facts about a scheduler, queue or medium; a class in the stub only, at run time a dict."""
 
     name: str
     aliases: list[str]
@@ -327,10 +338,10 @@ def red_drop_probability(
 class Emulator:
     """The links of a scenario on the wall clock, moving IP packets between TUN devices; runs once.
 
-    Linux only. `devices` has one entry for each end of each path of each class: file descriptor, index
-    of the class, index of the path, whether it is the sender's end. Descriptors are duplicated and
-    become non-blocking. User `u` of a class is told by the receiver's port, `first_port + u`.
-    Raises ScenarioError, ValueError for devices that do not fit the plan, OSError.
+    Linux only. `devices` has one entry for each end of each path of each class: file descriptor,
+    index of the class, index of the path, whether it is the sender's end. Descriptors are
+    duplicated and become non-blocking. The receiver's port, `first_port + u`, identifies user `u`
+    of a class. Raises ScenarioError, ValueError for devices that do not fit the plan, OSError.
     """
 
     def __init__(
@@ -404,20 +415,23 @@ class KernelController:
         """Its name in tcp_available_congestion_control."""
 
     def counters(self) -> dict[str, int]:
-        """What it has counted over all sockets: acks, coupled, losses, missed, mismatches, repairs."""
+        """Counters over all sockets: acks, coupled, losses, missed, mismatches, repairs."""
 
     def cost(self) -> dict[str, tuple[int, int]]:
         """Calls and nanoseconds of each callback; zero unless kernel.bpf_stats_enabled is 1."""
 
     def steps(self) -> list[str]:
-        """What the law saw and said at each ACK since the last call, if `record` was set; one line each."""
+        """Inputs and outputs of the law at each ACK since the last call, if `record` was set; a
+        line each.
+        """
 
     def judge(self, steps: Sequence[str]) -> dict[str, int]:
-        """How many of these steps, in the order in which they were made, are wrong: they come out otherwise
-        in the kernel's run of the law's bytecode (`bytecode`) or in the same C built natively (`native`),
-        to the bit, or by the readable law, beyond the stated bound (`readable`); the law saw another
-        round-trip time than the socket has (`misread`); or they do not go on from the socket's last step,
-        although nothing beside the law has moved its window (`broken`). ValueError for a law without a text.
+        """How many of these steps, in the order in which they were made, are wrong: they come out
+        otherwise in the kernel's run of the law's bytecode (`bytecode`) or in the same C built
+        natively (`native`), to the bit, or by the readable law, beyond the stated bound
+        (`readable`); the law saw another round-trip time than the socket has (`misread`); or they
+        do not go on from the socket's last step, although only the law has moved its window
+        (`broken`). ValueError for a law without a text.
         """
 
     def pin(self) -> None:
@@ -427,7 +441,7 @@ class KernelController:
         """Takes it out, unless it is pinned; connections that use it keep it until they end."""
 
 def kernel_source_files() -> list[tuple[str, str]]:
-    """What the C of a law is compiled with: the name of each file, and what is in it."""
+    """Inputs of the C compiler for a law: name and content of each file."""
 
 def kernel_programs() -> list[tuple[str, str]]:
     """Laws that the kernel can run, and their names there."""
@@ -436,15 +450,15 @@ def kernel_sources() -> str:
     """Digest of the sources that the controllers were compiled from."""
 
 def kernel_loaded() -> dict[str, int]:
-    """Laws whose controllers are in the kernel under their own names, whoever has loaded them: for each the
-    number of its BPF link. Asked from the kernel; without CAP_SYS_ADMIN, which that takes, those that are
-    pinned in /sys/fs/bpf/anabranch. Raises OSError, and so, in the second case, where a directory of a pin is
-    not root's alone.
+    """Laws whose controllers any process has loaded under their own names, each with the number of
+    its BPF link. The list comes from the kernel, which requires CAP_SYS_ADMIN; without it, from the
+    pins in /sys/fs/bpf/anabranch. Raises OSError, also if others than root can write the directory
+    of a pin.
     """
 
 def kernel_counters(name: str) -> dict[str, int]:
-    """What a loaded controller has counted. Raises FileNotFoundError if it is not loaded, OSError, and so
-    without CAP_SYS_ADMIN.
+    """Counters of a loaded controller. Raises FileNotFoundError if it is not loaded, and OSError,
+    also without CAP_SYS_ADMIN.
     """
 
 def kernel_unload(name: str) -> None:
@@ -453,5 +467,5 @@ def kernel_unload(name: str) -> None:
     """
 
 def kernel_subflows() -> list[dict[str, Any]]:
-    """Every TCP socket in this network namespace that is under one of our controllers, in any state; what it
-    publishes is zero until the controller has `begun`."""
+    """Every TCP socket in this network namespace that is under one of our controllers, in any
+    state; published values are zero until the controller has `begun`."""

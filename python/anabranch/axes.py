@@ -1,4 +1,4 @@
-"""Axes as people write them: a key of the scenario as `--set` knows it, and the values it takes.
+"""Axes in their text form: a key of the scenario, as for `--set`, and its values.
 
 link.ap1.rate=5 Mb/s,10 Mb/s        these
 link.ap1.rate=5..40:8 Mb/s          eight, evenly spaced
@@ -24,10 +24,10 @@ MOST_VALUES = 1_000_000
 def read_axis(
     text: str, split: Callable[[str], list[str]] | None = None
 ) -> tuple[str, tuple[str, ...]]:
-    """The key and the values of an axis, as `--set` is given them.
+    """The key and the values of an axis, in the form of `--set`.
 
-    Numbers without a unit stay whole where both ends are and the steps are at least one. `split`
-    lists values in which there are commas, as `anabranch.several` does for controllers. Raises
+    Numbers without a unit stay whole if both ends are whole and the steps are at least one. `split`
+    splits a text whose values contain commas, as `anabranch.several` does for controllers. Raises
     ValueError, naming the text.
     """
     key, equals, values = text.partition("=")

@@ -26,7 +26,7 @@ NaturalKey = tuple[tuple[str, tuple[int, str]], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class CaptureFacts(Record):
-    """What a capture is."""
+    """Packet counts and time span of a capture."""
 
     packets: int
     other_packets: int
@@ -48,11 +48,12 @@ class CapturedSeries(CapturedBins):
 
 @dataclass(frozen=True)
 class Capture:
-    """What a capture says: `flows` has one row for each connection, `paths` one for each subflow.
+    """The content of a capture: `flows` has one row for each connection, `paths` one for each
+    subflow.
 
-    `series` has IP bytes of data packets in bins of `bin_s`, shape (bins, subflows). `span_s` is
-    what `flows` and `paths` count, in seconds since the first packet; the series is of the whole
-    capture. `names` has the names that the file has for addresses.
+    `series` has IP bytes of data packets in bins of `bin_s`, shape (bins, subflows). `flows` and
+    `paths` cover `span_s`, in seconds since the first packet; the series covers the whole capture.
+    `names` maps addresses to the names in the file.
     """
 
     name: str
@@ -77,9 +78,9 @@ class Capture:
 
     @property
     def order(self) -> list[int]:
-        """Numbers of all subflows as tables and pictures show them, those of a connection together:
-        by name in natural order (`a.2` before `a.10`), then in order of appearance those for whose
-        ends the file has no names.
+        """Numbers of all subflows in the order of tables and pictures. Subflows of one connection
+        stand together. Named ones come first, in natural order (`a.2` before `a.10`); subflows
+        without names follow in order of appearance.
         """
         flows = self.paths.flow.tolist()
         keys = [self._place(number) for number in range(len(flows))]
@@ -89,7 +90,7 @@ class Capture:
         return sorted(range(len(flows)), key=lambda n: (firsts[flows[n]], flows[n], keys[n], n))
 
     def _place(self, number: int) -> tuple[bool, NaturalKey]:
-        """What a subflow is ordered by: whether the file has no name for its ends, and its names."""
+        """Sort key of a subflow: subflows without a name come last, the others in natural order."""
         named = [self.names.get(address(end), "") for end in self._ends(number)]
         return not any(named), natural(" → ".join(named))
 
@@ -103,7 +104,7 @@ class Capture:
 
     @property
     def jain(self) -> float:
-        """Jain's index of the connections' throughputs, of those that sent data; NaN if none did."""
+        """Jain's index of throughput over the connections that sent data; NaN if none did."""
         rates = self.flows.throughput_bps
         return float(jain(rates[rates > 0])) if (rates > 0).any() else float("nan")
 
@@ -139,8 +140,8 @@ def read(
 ) -> Capture:
     """Reads pcapng or pcap. Tables count from `start_s` to `end_s`, to whole bins of `bin_s`.
 
-    Raises OSError, and ValueError if it is no capture, has no TCP, or breaks off; with `partial`
-    one that breaks off is what it was up to there.
+    Raises OSError, and ValueError if the file is not a capture, has no TCP, or is truncated. With
+    `partial` a truncated capture is read up to the point where it breaks off.
     """
     if not LEAST_BIN_S * (1 - 1e-9) <= bin_s <= LONGEST_BIN_S:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Controllers that are Python classes: for what is no law.
+"""Controllers that are Python classes, for algorithms that a law cannot express.
 
     class Halve(ab.Controller):
         def on_ack(self, path):
@@ -28,23 +28,23 @@ from . import _core
 from ._core import PathView, ScenarioError
 
 ControllerLike = str | type["Controller"] | Callable[..., "Controller"]
-"""What `run` takes for a controller: a name, the text or file of a law, a class, a function that
-makes a controller, or FILE.py:CLASS.
+"""Controllers that `run` accepts: a name, the text or file of a law, a class, a function that makes
+a controller, or FILE.py:CLASS.
 """
 
 
 class Controller:
-    """A controller of one connection: what is called is what happened, and it sets windows.
+    """Base class of controllers: one object controls one connection. The simulator calls a method
+    for each event, and the method sets windows.
 
     A run makes an object for each connection, with `CLASS(paths, random)`; keyword arguments are
     those of `functools.partial`. Methods may set `window`, `ssthresh` and `pacing_rate` of any
-    path.
-    Random numbers come from `random` alone, so that a seed gives the same run. An exception ends
-    the run with its traceback; so does a window that is no number or below the floor.
+    path. Random numbers come from `random` alone, so that a seed gives the same run. An exception
+    ends the run with its traceback; so does a window that is NaN or below the floor.
     """
 
     timer: float | None = None
-    """Simulated seconds at which `on_timer` is to be called; it is None again when that happens."""
+    """Simulated seconds at which to call `on_timer`; None again when that time has come."""
 
     def __init__(self, paths: Sequence[PathView], random: Random) -> None:
         """`paths` are the views of all paths, in the order of the scenario."""
@@ -52,11 +52,11 @@ class Controller:
         self.random = random
 
     def on_ack(self, path: PathView) -> None:
-        """New data of `path` was acknowledged: `path.acked` segments. As it is: slow start, and
-        one segment a window from ssthresh on."""
+        """New data of `path` was acknowledged: `path.acked` segments. Default: slow start below
+        ssthresh, above it one segment per window."""
         if path.in_recovery or path.app_limited:
             return
-        # What recovery has filled is acknowledged at once: RFC 3465 counts two segments of it.
+        # An ACK that ends recovery covers many segments; RFC 3465 counts at most two of them.
         acked = min(path.acked, 1.0 if path.after_timeout else 2.0)
         if path.window < path.ssthresh:
             path.window = min(path.window + acked, path.ssthresh)
@@ -64,13 +64,14 @@ class Controller:
             path.window += acked / path.window
 
     def on_loss(self, path: PathView) -> None:
-        """A congestion event began on `path`: a loss, or a mark. As it is: half the window."""
+        """A congestion event began on `path`: a loss or an ECN mark. Default: halve the window."""
         path.ssthresh = max(path.window / 2.0, 2.0, path.floor)
         path.window = path.ssthresh
 
     def on_timeout(self, path: PathView) -> None:
-        """A segment of `path` timed out, for the first time. As it is: the smallest window, and
-        slow start to half of what it was. If it times out again the window is the smallest one.
+        """A segment of `path` timed out, for the first time. Default: set the smallest window, and
+        slow start to half of the old one. On repeated timeouts the simulator sets the smallest
+        window itself.
         """
         path.ssthresh = max(path.window / 2.0, 2.0, path.floor)
         path.window = path.floor
@@ -84,20 +85,21 @@ class Outside:
     """A controller that is a Python class."""
 
     name: str
-    """What results call it: "py:Halve", with its arguments."""
+    """Name in results: "py:Halve", with its arguments."""
     make: Callable[..., Any]
     """Called with paths and random numbers."""
     given: str
-    """What gives it again on the command line; empty if nothing does."""
+    """Text for the command line that selects this controller again; empty if there is none."""
 
 
 FILE = re.compile(r"^(?P<file>.+\.py)(?::(?P<name>[A-Za-z_]\w*)(?::(?P<arguments>.*))?)?$")
 
 
 def outside(controller: object) -> Outside | None:
-    """The Python class that is meant; None for names and laws.
+    """The Python class behind `controller`; None for names and laws.
 
-    Raises ScenarioError where FILE.py:CLASS names none, and TypeError for what is no controller.
+    Raises ScenarioError where FILE.py:CLASS names no class, and TypeError for an object that is not
+    a controller.
     """
     if controller is None:
         return None
@@ -173,14 +175,15 @@ def _module(file: Path, written_ns: int) -> ModuleType:
 
 
 def label(controller: ControllerLike) -> str:
-    """What results call a controller. Raises ScenarioError for an unknown one."""
+    """The name of a controller in results. Raises ScenarioError for an unknown one."""
     own = outside(controller)
     return own.name if own else _core.controller_name(str(controller))
 
 
 def given_name(controller: ControllerLike) -> str:
-    """What gives a controller again on the command line: its name, or a law or class as it was
-    given."""
+    """Text for the command line that selects a controller again: its name, or a law or class as it
+    was given.
+    """
     if own := outside(controller):
         return own.given or own.name
     named = _core.controller(str(controller))
@@ -188,8 +191,9 @@ def given_name(controller: ControllerLike) -> str:
 
 
 def facts(class_: Any) -> dict[str, Any] | None:
-    """What is known of the controller of a class of a plan; None of a Python class, and of a name
-    that this version does not know."""
+    """Facts about the controller of a class of a plan; None for a Python class and for a name that
+    this version does not know.
+    """
     try:
         return dict(_core.controller(class_.law or class_.controller))
     except ScenarioError:

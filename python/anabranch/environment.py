@@ -6,7 +6,7 @@
 
 The simulator runs in a thread of its own, and waits for the agent at every tick of `interval_s`.
 The agent has one connection of the first flow that `run` gives a controller; others of that flow,
-and of other flows with several paths, are under `Controller` as it is.
+and of other flows with several paths, run the default `Controller`.
 """
 
 from __future__ import annotations
@@ -28,14 +28,15 @@ from .result import Result, run
 from .scenario import Scenario, load
 
 FEATURES = ("window", "srtt", "min_rtt", "queueing", "delivery_rate", "loss")
-"""Of each path: window (segments), smoothed and least round trip (s), their difference over the
-least, segments delivered per second since the last tick, and congestion events since then."""
+"""Features of each path: window (segments), smoothed and minimum RTT (s), their difference over the
+minimum, segments delivered per second since the last tick, and congestion events since then.
+"""
 
 SMALLEST, LARGEST = 0.5, 2.0
 """Factors of a window at a tick."""
 
 MOST_REFERENCES = 1000
-"""Seeds of which the rate of others under another controller is kept."""
+"""Seeds for which the other flows' rates under the reference controller are cached."""
 
 LEAST_RATE = 1e-3
 """Mb/s below which the utility does not fall further."""
@@ -46,7 +47,7 @@ class Ended(Exception):
 
 
 class Agent(Controller):
-    """A controller that asks for an action at every tick, and does nothing between."""
+    """A controller that asks for an action at every tick and changes no window between ticks."""
 
     def __init__(self, paths: Sequence[PathView], random: Random, env: Environment) -> None:
         """The first connection of a run is the agent's."""
@@ -64,18 +65,18 @@ class Agent(Controller):
             super().on_ack(path)
 
     def on_loss(self, path: PathView) -> None:
-        """The agent is told of it at the tick."""
+        """Counts the event for the next observation; other connections halve the window."""
         self.losses[path.index] += 1
         if not self.own:
             super().on_loss(path)
 
     def on_timeout(self, path: PathView) -> None:
-        """A timeout is one segment for anybody."""
+        """Counts the event and sets the window to one segment, with an agent as without."""
         self.losses[path.index] += 1
         super().on_timeout(path)
 
     def on_timer(self, now: float) -> None:
-        """Shows what the paths did, and takes an action."""
+        """Passes the state of the paths to the agent, and applies its action."""
         seen = self.seen()
         self.losses = [0] * len(self.paths)
         for path, factor in zip(self.paths, self.env.ask(seen), strict=True):
@@ -100,8 +101,9 @@ class Environment(gymnasium.Env[np.ndarray, np.ndarray]):
     """One connection of a scenario, which an agent controls.
 
     An action is a factor for the window of each path, from 0.5 to 2. The reward of a tick is the
-    change of the user's utility, log Mb/s; at the end of the episode `harm` times the part of their
-    rate that all others lack, beside the same seed under `beside`, is taken away.
+    change of the user's utility, log Mb/s; at the end of the episode it is reduced by `harm` times
+    the fraction of rate that all others lost, compared with the same seed under the controller
+    `beside`.
     """
 
     def __init__(
@@ -145,13 +147,13 @@ class Environment(gymnasium.Env[np.ndarray, np.ndarray]):
         self._begun = self._claimed = self._running = False
 
     def claim(self) -> bool:
-        """Whether the connection that asks is the agent's: the first one is."""
+        """True for the first connection that asks: the agent controls that one."""
         first, self._claimed = not self._claimed, True
         return first
 
     def ask(self, seen: np.ndarray) -> np.ndarray:
-        """From the thread of the run: shows what there is, and waits for an action. Raises Ended
-        where the episode was given up.
+        """In the run's thread: passes an observation on, and waits for an action. Raises Ended if
+        the episode was given up.
         """
         self._seen.put(seen)
         action = self._actions.get()
@@ -216,7 +218,7 @@ class Environment(gymnasium.Env[np.ndarray, np.ndarray]):
         self._thread, self._begun, self._running = None, False, False
 
     def rate_mbps(self) -> float:
-        """What the user got in the episode that has ended, behind its warm-up."""
+        """Mean rate of the user in the finished episode, after the warm-up."""
         assert isinstance(self._outcome, Result)
         return float(self._outcome.mean(self.flow).mean) / 1e6
 
@@ -235,14 +237,14 @@ class Environment(gymnasium.Env[np.ndarray, np.ndarray]):
             self._seen.put(None)
 
     def _failed(self) -> None:
-        """Raises what the run raised, unless it was ended."""
+        """Raises the run's error, unless the episode was given up."""
         if self._thread is not None:
             self._thread.join()
         if isinstance(self._outcome, BaseException) and not isinstance(self._outcome, Ended):
             raise self._outcome
 
     def _utility_of(self, seen: np.ndarray) -> float:
-        """log Mb/s of what was delivered since the last tick."""
+        """Logarithm of the rate delivered since the last tick, in Mb/s."""
         mbps = float(seen[:, FEATURES.index("delivery_rate")].sum()) * self.packet_bits / 1e6
         return float(np.log(max(mbps, LEAST_RATE)))
 
@@ -252,7 +254,7 @@ class Environment(gymnasium.Env[np.ndarray, np.ndarray]):
         return sum(float(result.mean(name).mean) for name in others)
 
     def _harm(self) -> float:
-        """The part of their rate that others lack, beside the same seed under another controller."""
+        """Fraction of rate that the others lost, compared with the same seed under `beside`."""
         if not isinstance(self._outcome, Result):
             return 0.0
         if self.seed not in self._references:
@@ -275,7 +277,7 @@ class Vector(SyncVectorEnv):
         for env, action, over in zip(
             self.envs, iterate(self.action_space, actions), ended, strict=True
         ):
-            # What is wrapped may change the action: its own step begins.
+            # Wrappers may change the action, so the step of the inner environment begins here.
             if not over and isinstance(env, Environment):
                 env.begin(np.asarray(action))
         return super().step(actions)

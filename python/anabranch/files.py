@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Files that are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 
 STANDARD_OUTPUT = "-"
-"""What stands for standard output in place of a file; `./-` is a file of that name."""
+"""Stands for standard output in place of a file; `./-` is a file of that name."""
 
 
 def _umask() -> int:
@@ -22,12 +22,12 @@ def _umask() -> int:
 
 
 UMASK = _umask()
-"""The mask of new files. It is asked for once: to ask, it has to be changed, and a thread that asks
-meanwhile would get the wrong one.
+"""The mask of new files. It is read once, because reading changes it for a moment, and a second
+thread would read the wrong mask.
 """
 
 PROBE_BYTES = 1 << 16
-"""What a disk must have room for before a run begins whose result is to be written."""
+"""Free bytes that a disk must have before a run whose result will be written."""
 
 
 def is_standard_output(path: object) -> bool:
@@ -36,20 +36,20 @@ def is_standard_output(path: object) -> bool:
 
 
 def atomic_write(path: str | Path, data: bytes | str) -> None:
-    """Writes `data` beside `path` and then moves it there. Raises OSError; then nothing is left.
+    """Writes `data` beside `path` and then moves it there. On OSError no partial file is left.
 
-    A link is followed. A device or a pipe is written to: it must not be replaced by a file. `-` is
-    standard output.
+    A symbolic link is followed. A device or a pipe is written to directly: a file must not replace
+    it. `-` is standard output.
     """
     _write(path, [data.encode() if isinstance(data, str) else data])
 
 
 @contextmanager
 def beside(path: str | Path | None) -> Iterator[Path | None]:
-    """A file beside `path` to write to, which is moved there at the end; on an error nothing is
+    """Yields a file beside `path` to write to and moves it there at the end; on an error no file is
     left.
 
-    Gives None for None, and `path` itself where it is a device or a pipe.
+    Yields None for None, and `path` itself if that is a device or a pipe.
     """
     if path is None or _is_special(path):
         yield Path(path) if path else None
@@ -88,7 +88,7 @@ def _compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
 
 
 GZIP = 16
-"""What zlib's window bits have added for the header of gzip."""
+"""Added to zlib's window bits to request a gzip header."""
 
 
 def check_writable(path: str | Path) -> None:
@@ -124,7 +124,7 @@ def _write(path: str | Path, parts: Iterable[bytes]) -> None:
 
 
 def _print(parts: Iterable[bytes]) -> None:
-    """Writes to standard output, which may be that of a notebook and take text only."""
+    """Writes to standard output, which in a notebook accepts text only."""
     buffer = getattr(sys.stdout, "buffer", None)
     sys.stdout.flush()
     for part in parts:
@@ -153,14 +153,14 @@ def _move(name: str, target: Path) -> None:
 
 
 def _is_special(path: str | Path) -> bool:
-    """Whether `path` is there and neither a file nor a directory: a device, a pipe, a terminal."""
+    """Whether `path` exists and is neither a file nor a directory: a device, pipe or terminal."""
     target = Path(path)
     return target.exists() and not target.is_file() and not target.is_dir()
 
 
 @contextmanager
 def _named(path: str | Path) -> Iterator[None]:
-    """Errors name the file that was asked for, not the one beside it."""
+    """Makes errors name the requested file, not the temporary one beside it."""
     try:
         yield
     except OSError as error:

@@ -102,7 +102,7 @@ def dataset(plan: Plan, runs: Sequence[Run], attributes: dict[str, str]) -> xarr
 
 
 def _coordinates(entity: str, owners: Columns) -> Columns:
-    """A label of each path, link or the like, and what the label is made of beside it."""
+    """A label for each path, link or other entity, and its parts as further columns."""
     rows = zip(*owners.values(), strict=True)
     labels = [".".join(str(cell) for cell in row) for row in rows]
     found: Columns = {entity: labels}
@@ -113,7 +113,7 @@ def _coordinates(entity: str, owners: Columns) -> Columns:
 
 
 def columns_of(plan: Plan, run: Run, table: str) -> Columns:
-    """A table of a run with the names of what its rows belong to."""
+    """A table of a run with the names of each row's class, user, path, link or node."""
     if table in MATRICES:
         return _melted(plan, run, table)
     found = _columns(_at(run, table))
@@ -168,7 +168,7 @@ def _of_classes(plan: Plan, run: Run, found: Columns) -> Columns:
 
 
 def _of_internals(plan: Plan, run: Run) -> Columns:
-    """What is inside controllers, with one row for each sample of each quantity of a path."""
+    """Internals of controllers, with one row for each sample of each quantity of a path."""
     table, times = run.series.internals, run.series.t_s
     owners = _picked(_of_paths(plan, run), table.path) | {"name": np.asarray(table.name, str)}
     return {
@@ -223,7 +223,7 @@ OWNERS: dict[str, Callable[[Plan, Run], Columns]] = {
     "series.stations": _of_stations,
     "series.nodes": _of_nodes,
 }
-"""What the columns of a matrix over time belong to."""
+"""For each matrix over time, the function that names its columns."""
 
 
 def _picked(columns: Columns, rows: Any) -> Columns:
@@ -244,7 +244,7 @@ def _at(run: Run, place: str) -> Any:
 
 
 def _has(run: Run, place: str) -> bool:
-    """Whether a run has the table at a place; what was not asked for is None there."""
+    """Whether a run has the table at a place; tables that were not requested are None there."""
     found: Any = run
     for name in place.split("."):
         if found is None or not found.has(name):
@@ -257,7 +257,7 @@ ASKED = {
     "series": "series=True (on the command line --series)",
     "events_log": "events=True (--events)",
 }
-"""What has a run keep a table that it does not keep by itself."""
+"""Options that make a run keep a table that it does not keep by default."""
 
 
 def _check(run: Run, table: str) -> None:

@@ -1,8 +1,7 @@
-"""What makes results: this process, or whatever else takes the same calls.
+"""Makers of results: this process, or any object with the same methods.
 
-What needs many runs, such as an audit, is given a maker. It announces its runs first, so that a
-maker with many workers has something to do for all of them, and then asks for one result after the
-other.
+A task with many runs, such as an audit, takes a maker. The task first announces its runs, so that a
+maker with many workers can start them all, and then requests one result after the other.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from .scenario import Scenario
 from .seeds import Seeds
 
 Tell = Callable[[float, float], object]
-"""Is told what is done and what is to be done in all, in any unit."""
+"""Called with the work done and the work in all, in any unit."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Maker(Protocol):
     """Makes results."""
 
     def announce(self, wanted: Iterable[Wanted]) -> None:
-        """Says what will be asked for, in that order."""
+        """Announces the runs that will be requested, in that order."""
 
     def run(
         self,
@@ -50,7 +49,7 @@ class Maker(Protocol):
         recording: Recording | None = None,
         progress: Tell | None = None,
     ) -> Result:
-        """What `anabranch.run` gives, and raises."""
+        """The result of `anabranch.run`, with the same errors."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the columns of a result mean: the one list from which pages and commands are made.
+"""Meanings of the columns of a result: the single list from which pages and commands are made.
 
 Rates and counts cover the time after the warm-up. Throughput counts IP bytes of data packets that
 arrive at the receiver, copies included; goodput counts payload delivered in order, each byte once.
@@ -23,7 +23,7 @@ class Metric:
 
 
 NOT_OF_RESULTS = ("capture.", "emulated.")
-"""Where tables of other things are."""
+"""Where other tables are documented."""
 
 METRICS = [
     Metric(table.PLACE, name, meaning.unit, meaning.text)
@@ -31,6 +31,6 @@ METRICS = [
     if isinstance(table, type) and issubclass(table, Table) and table is not Table
     if not table.PLACE.startswith(NOT_OF_RESULTS)
     for name, meaning in meanings(table).items()
-    if meaning.unit  # names and numbers of rows have none
+    if meaning.unit  # names and row numbers have no unit
 ]
 """Every column of a result; only runs on the kernel have columns that begin with "linux:"."""

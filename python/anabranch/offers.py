@@ -1,4 +1,4 @@
-"""Names that people write, of plots, documents, metrics and so on; errors that offer known ones.
+"""Looks up names that users write (plots, documents, metrics); errors suggest known names.
 
 Case, hyphens, underscores and spaces do not matter. The rule itself is in `units::name` of Rust.
 """
@@ -20,7 +20,7 @@ class UnknownName(KeyError, ValueError):
     """There is nothing of this name."""
 
     def __str__(self) -> str:
-        """The message as it is; KeyError shows it as Python would write it."""
+        """The message without quotes, which KeyError would add."""
         return str(self.args[0]) if self.args else ""
 
 
@@ -55,8 +55,8 @@ def lookup(what: str, text: object, known: Iterable[str], those: str) -> str:
 def keyed(
     what: str, given: Mapping[str, Value], known: Iterable[str], those: str
 ) -> dict[str, Value]:
-    """What is given by name, by the known names. Raises UnknownName as `lookup` does, and
-    ValueError if a name is there twice in different spellings.
+    """Entries given by name, keyed by the known names. Raises UnknownName as `lookup` does, and
+    ValueError if two spellings denote the same name.
     """
     names = list(known)
     found: dict[str, Value] = {}
@@ -88,5 +88,5 @@ def offering(fault: str, name: object, known: Iterable[str], those: str) -> str:
 
 
 def offer(name: object, known: Iterable[str]) -> str:
-    """What follows an unknown name: "; did you mean `reds`?", or nothing if none is near."""
+    """Text after an unknown name: "; did you mean `reds`?", or empty if no name is near."""
     return _core.offer(str(name), list(known))

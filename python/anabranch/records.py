@@ -32,7 +32,7 @@ from .offers import UnknownName, find, offering
 
 Numbers: TypeAlias = NDArray[np.float64]
 """A column of measured values, or a matrix of them with one row for each sample; NaN where a world
-has none. Counts are whole numbers, and stored as such where the world counts them."""
+has no value. Counts are whole numbers, and stored as such where the world counts them."""
 
 Indices: TypeAlias = NDArray[np.int64]
 """A column of numbers that say which row of another table, or which user or path."""
@@ -41,7 +41,7 @@ Words: TypeAlias = list[str]
 """A column of names."""
 
 Flags: TypeAlias = NDArray[np.bool_]
-"""A column of what holds or does not."""
+"""A column of truth values."""
 
 Read: TypeAlias = Callable[..., Any]
 
@@ -53,10 +53,10 @@ class Missing(AttributeError, UnknownName):
 
 
 class Composed:
-    """What becomes a table of JSON."""
+    """Base of objects that become a table of JSON."""
 
     def json_parts(self) -> dict[str, Any]:
-        """What the table has, by key; records and arrays are not yet plain data."""
+        """The fields by key; records and arrays are not yet plain data."""
         return {name.rstrip("_"): value for name, value in vars(self).items()}
 
     def to_json(self) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def shown(self: Any) -> str:
 
 
 def equal(self: Any, other: Any) -> Any:
-    """Whether both are of one class and have equal fields."""
+    """Whether both have the same class and equal fields."""
     return vars(self) == vars(other) if type(self) is type(other) else NotImplemented
 
 
@@ -160,7 +160,7 @@ class Record(Composed):
         return f"{type(self).__name__}({', '.join(map(counted, vars(self).items()))})"
 
     def has(self, name: str) -> bool:
-        """Whether the world that made the record knows the field."""
+        """Whether the record has the field: its world may not know it."""
         return identifier(name) in vars(self)
 
     if not TYPE_CHECKING:  # attributes have types
@@ -182,7 +182,7 @@ class Record(Composed):
             return list(self)
 
         def get(self, key: str, default: Any = None) -> Any:
-            """A field, or `default` where there is none."""
+            """A field, or `default` if absent."""
             return vars(self).get(identifier(key), default)
 
         def __getattr__(self, name: str) -> Any:
@@ -190,9 +190,7 @@ class Record(Composed):
 
 
 class Partial(Record):
-    """A record some of whose fields only some worlds know; the others lack them, and reading one is
-    an error.
-    """
+    """A record with fields that only some worlds know. Reading an absent field is an error."""
 
     def __post_init__(self) -> None:
         """Leaves out absent fields."""
@@ -207,7 +205,7 @@ class Table(Partial):
     """Columns of one length."""
 
     PLACE: ClassVar[str]
-    """Where the table is in a run, as "series.paths"."""
+    """Path of the table in a run, such as "series.paths"."""
 
     def __post_init__(self) -> None:
         """Leaves out absent columns, and makes arrays of the others."""
@@ -219,7 +217,7 @@ class Table(Partial):
     def column(self, name: str) -> Numbers:
         """A column of numbers by its name, in any case and with spaces or hyphens for underscores.
 
-        Raises KeyError if there is none, or it has names.
+        Raises KeyError if there is no such column, or if it holds names.
         """
         key = identifier(name)
         if key not in vars(self):
@@ -238,7 +236,7 @@ ABSENT: Any = object()
 
 @dataclasses.dataclass(frozen=True)
 class Meaning:
-    """What a column holds."""
+    """Unit and description of a column."""
 
     unit: str
     text: str
@@ -333,7 +331,7 @@ def items(values: Any) -> Iterator[str]:
 
 
 NESTED = (Composed, dict, list, tuple, np.ndarray)
-"""What lists have as items that may be long themselves."""
+"""List items that may themselves be long."""
 
 
 def dumped(value: Any) -> str:
@@ -379,7 +377,7 @@ HINTS: dict[type[Any], dict[str, Any]] = {}
 
 
 def readers(cls: type[Record]) -> dict[str, Read]:
-    """For each field what finds its value in JSON."""
+    """For each field, the function that reads its value from JSON."""
     if cls not in READERS:
         fields = dataclasses.fields(cls)  # type: ignore[arg-type]
         READERS[cls] = {
@@ -392,7 +390,7 @@ READERS: dict[type[Record], dict[str, Read]] = {}
 
 
 def field_reader(cls: type[Record], field: dataclasses.Field[Any], hint: Any) -> Read:
-    """What finds a field in JSON."""
+    """The function that reads a field from JSON."""
     key, read = field.name.rstrip("_"), reader(hint)
     former = field.metadata.get("formerly", key)
     off = ABSENT if issubclass(cls, Partial) else switched_off(hint)
@@ -435,21 +433,21 @@ def indices(value: Any) -> Indices:
 
 
 def flags(value: Any) -> Flags:
-    """A column of what holds or does not, from an array or a list."""
+    """A column of truth values, from an array or a list."""
     return np.asarray(value, dtype=np.bool_)
 
 
 def same(value: Any) -> Any:
-    """Data that is what it is."""
+    """The identity, for data that needs no conversion."""
     return value
 
 
 COLUMNS: dict[Any, Read] = {Numbers: array, Indices: indices, Words: list, Flags: flags}
-"""What makes each kind of column."""
+"""Converters for each kind of column."""
 
 
 def reader(hint: Any) -> Read:
-    """What makes a value of a type from JSON."""
+    """The function that makes a value of a type from JSON."""
     origin, inner = get_origin(hint), get_args(hint)
     if isinstance(hint, type) and issubclass(hint, Record):
         return hint.from_json
@@ -466,8 +464,8 @@ def reader(hint: Any) -> Read:
 
 
 def one_of(hints: list[Any]) -> Read:
-    """A value of one of several types, or none: records are told apart by their `kind`. Where no
-    type is a record, the value stays what it is."""
+    """A value of one of several types, or None: `kind` selects the type of a record. Where no type
+    is a record, the value stays what it is."""
     if len(hints) == 1:
         only = reader(hints[0])
         return lambda value: None if value is None else only(value)

@@ -1,4 +1,4 @@
-"""What numbers of a result do not tell by themselves: too few events, data of the warm-up."""
+"""Remarks on a result that its numbers do not show: too few events, data of the warm-up."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ in a sawtooth the run begins and ends."""
 
 @dataclass(frozen=True)
 class ShortPath:
-    """A path with fewer than `FEWEST_EVENTS` congestion events in what is measured."""
+    """A path with fewer than `FEWEST_EVENTS` congestion events after the warm-up."""
 
     class_: str
     path: int
@@ -91,10 +91,11 @@ def floor_texts(plan: Plan) -> list[str]:
 
 
 def late_text(plan: Plan, c: Class, throughput_bps: float, goodput_bps: float) -> str:
-    """Why a class has more goodput than throughput; empty where it has not.
+    """Why a class has more goodput than throughput; empty if it does not.
 
-    Throughput counts packets that arrive in what is measured, goodput payload that the application
-    gets in it: what arrived before and waited for a hole counts for goodput alone.
+    Throughput counts packets that arrive after the warm-up, goodput counts payload delivered to the
+    application then. Data that arrived earlier and waited for a hole to be filled counts for
+    goodput only.
     """
     if not goodput_bps > throughput_bps:
         return ""
@@ -107,7 +108,7 @@ def late_text(plan: Plan, c: Class, throughput_bps: float, goodput_bps: float) -
 
 
 def counts_events(run: Run) -> bool:
-    """Whether the world counts fast recoveries: the kernel does not."""
+    """Whether the world counts fast recoveries; the kernel does not."""
     return (
         run.has("paths")
         and run.paths.has("recoveries")
@@ -116,7 +117,7 @@ def counts_events(run: Run) -> bool:
 
 
 def _events(run: Run, name: str, path: int) -> Numbers:
-    """Congestion events of each user of a class on a path, or as many as there are at most."""
+    """Congestion events of each user of a class on a path, or an upper bound on them."""
     rows = run.paths
     own = (np.asarray(run.flows.class_)[rows.flow] == name) & (rows.path == path)
     counted = ("recoveries", "timeouts", "marks") if counts_events(run) else ("retransmits",)

@@ -1,7 +1,7 @@
-"""Results: what a world gave for a scenario, and where it came from.
+"""Results: numbers of a world for a scenario, with their provenance.
 
-One shape, whichever world made it: scenario, provenance, scalars with units in their names, series
-as columns. Metrics are defined in docs/reference/metrics.md.
+All worlds share one shape: scenario, provenance, scalars with units in their names, series as
+columns. Metrics are defined in docs/reference/metrics.md.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ MOST_CLASSES = 4
 
 @dataclass(frozen=True, repr=False)
 class Result(Composed):
-    """What a world gave for one scenario under one controller.
+    """The result of one world for one scenario under one controller.
 
     `runs` has one entry for each replication. Theory has one run, without a seed, with the columns
-    that it knows; `theory` has what no other world has. `fairness` has the judgements on flows with
-    `fair`.
+    that it knows; `theory` holds results that only theory has. `fairness` has the judgements on
+    flows with `fair`.
     """
 
     scenario: Scenario
@@ -66,7 +66,7 @@ class Result(Composed):
 
     @property
     def seeds(self) -> list[int]:
-        """The seeds of the replications; theory has none."""
+        """The seeds of the replications; empty for theory."""
         return [run.seed for run in self.runs if run.has("seed")]
 
     @property
@@ -252,12 +252,12 @@ class Result(Composed):
         """A table of all replications as a tidy frame: one row for each observation.
 
         `table` is a table of docs/reference/metrics.md, such as "flows", "paths", "links" or
-        "series.paths"; those of series have one row for each sample of each path, link or the like,
-        with its time `t_s`. Columns have their units in their names and in `attrs["units"]`; before
-        them stand the seed and the names of what the row belongs to. Rows of classes also have the
-        means of their users' rates.
+        "series.paths"; tables of series have one row for each sample of each path, link or other
+        entity, with its time `t_s`. Columns have their units in their names and in
+        `attrs["units"]`; the first columns are the seed and the names of the row's class, user,
+        path, link or node. Rows of classes also have the means of their users' rates.
 
-        Raises KeyError for an unknown table, ValueError for one that the result does not have, and
+        Raises KeyError for an unknown table, ValueError for a table that the result lacks, and
         ImportError without pandas.
         """
         return frame(self.plan, self.runs, table)
@@ -277,7 +277,7 @@ class Result(Composed):
         about = {"title": self.plan.title, "scenario": self.plan.name, "world": self.world}
         controller = self.provenance.get("controller")
         if controller:
-            # Of a law and a class the plan has the name; their files may be gone.
+            # For laws and classes, use the name in the plan; their files may be gone.
             written = (
                 c.controller for c in self.plan.classes if c.law or c.controller.startswith("py:")
             )
@@ -287,22 +287,22 @@ class Result(Composed):
         )
 
     def short_paths(self) -> list[ShortPath]:
-        """The paths with fewer than ten congestion events in what is measured: rates of their class
-        depend on where the run ends.
+        """The paths with fewer than ten congestion events after the warm-up: the rates of their
+        class depend on where the run ends.
         """
         return short_paths(self.plan, self.runs)
 
     def remarks(self) -> list[str]:
-        """Sentences on what the numbers do not tell by themselves."""
+        """Remarks that the numbers do not show by themselves, as sentences."""
         return [*filter(None, [self.too_short()]), *self._late(), *floor_texts(self.plan)]
 
     def too_short(self) -> str:
-        """A sentence on the paths of `short_paths`; empty where there are none."""
+        """A sentence on the paths of `short_paths`; empty if there are no such paths."""
         short = self.short_paths()
         return short_text(short, all(map(counts_events, self.runs))) if short else ""
 
     def _late(self) -> list[str]:
-        """Why classes have more goodput than throughput, for those that have."""
+        """Explains, for each class with more goodput than throughput, why."""
         texts = (
             late_text(self.plan, c, row.throughput_bps.mean, row.goodput_bps.mean)
             for c, row in zip(self.plan.classes, self.summary(), strict=True)
@@ -310,7 +310,7 @@ class Result(Composed):
         return [*filter(None, texts)]
 
     def json_parts(self) -> dict[str, Any]:
-        """What its file has, with its runs as they are."""
+        """The content of the result file; runs stay records."""
         content = {
             "format": FORMAT,
             "kind": "anabranch result",
@@ -333,7 +333,7 @@ class Result(Composed):
 
     @classmethod
     def load(cls, path: str | Path) -> Result:
-        """Reads what `save` wrote. Raises ValueError when it is not a result."""
+        """Reads a file that `save` wrote. Raises ValueError when it is not a result."""
         content = read_json(path)
         if (kind := kind_of(content)) in COMPARISONS:
             names = " and ".join(content[COMPARISONS[kind]])
@@ -357,7 +357,7 @@ class Result(Composed):
 
     @classmethod
     def _from(cls, content: Any, path: str | Path) -> Result:
-        """The result that JSON of a file is. Raises ValueError when it is none."""
+        """The result from the JSON of a file. Raises ValueError if it is not a result."""
         if kind_of(content) != "anabranch result":
             raise ValueError(NOT_A_RESULT.format(path))
         _check_format(content, path)
@@ -376,12 +376,12 @@ class Result(Composed):
 
 @dataclass(frozen=True)
 class ClassSummary:
-    """What a class of users got, over replications."""
+    """Rates of a class of users over replications."""
 
     name: str
     users: int
     controller: str
-    """A dash for UDP, which has none."""
+    """A dash for UDP, which has no congestion control."""
     throughput_bps: Interval
     jain: Interval
     """Jain's index of its users' throughputs."""
@@ -394,7 +394,7 @@ class ClassSummary:
 
 @dataclass(frozen=True)
 class Recording:
-    """What a run writes down while it goes on, at the hosts that send.
+    """Packet captures and logs that a run writes at the sending hosts.
 
     `pcap` is a capture (pcapng) and `qlog` a log of every path (qlog 0.3), both up to `until_s`
     seconds; a capture keeps the first `keep_bytes` bytes of each packet, or all of them.
@@ -407,7 +407,7 @@ class Recording:
 
     @property
     def wanted(self) -> bool:
-        """Whether anything is to be written down."""
+        """Whether the run writes a capture or a log."""
         return self.pcap is not None or self.qlog is not None
 
     def check(self, seeds: Sequence[int]) -> None:
@@ -449,18 +449,18 @@ def run(
 ) -> Result:
     """Simulates `scenario` once for each seed, on every core.
 
-    `seeds` are distinct integers, or how many: 20 stands for 1 to 20.
-    `controller` replaces that of all flows with several paths (of all flows, if none has): a name,
-    a law or its file, or a class (see `anabranch.Controller`), of which an exception ends the run;
-    `overrides` are texts like "link.ap1.rate=5 Mb/s". `series` keeps samples over time, `events`
-    every drop, loss, recovery and timeout. `recording` has packets of the only run written down.
-    `progress` is told simulated seconds done and in all.
+    `seeds` are distinct integers, or how many: 20 stands for 1 to 20. `controller` replaces that of
+    all flows with several paths (of all flows if no flow has several paths): a name, a law or its
+    file, or a class (see `anabranch.Controller`). An exception in a class ends the run. `overrides`
+    are texts such as "link.ap1.rate=5 Mb/s". `series` keeps samples over time, `events` every drop,
+    loss, recovery and timeout. `recording` names files for the packets of a single run. `progress`
+    is called with the simulated seconds done and in all.
 
     Raises ScenarioError, ValueError for seeds that are not distinct integers from 0 to 2^64 − 1,
     for a number of threads below zero and for a recording of several runs, OSError if a recording
     cannot be written, and MemoryError if memory ends before a replication does; NotRecorded, with
-    the result, if a recording fails during the run, or memory ends for further events or after some
-    replications. After an interrupt the replications that had finished are returned.
+    the result, if a recording fails during the run, or memory ends while events are kept or after
+    some replications. After an interrupt the replications that had finished are returned.
     """
     if isinstance(scenario, str):
         from .scenario import load
@@ -531,8 +531,8 @@ def ended_text(run: Run) -> str:
 
 @contextmanager
 def _kept(path: str | Path | None, unwritten: Mapping[Path, OSError]) -> Iterator[Path | None]:
-    """A file beside `path` to record to, which is moved there unless `unwritten` has it at the
-    end: a recording that failed takes no other one with it.
+    """A temporary file beside `path` to record to. At the end it replaces `path`, unless
+    `unwritten` lists it: a failed recording leaves the others in place.
     """
     try:
         with beside(path) as file:
@@ -556,9 +556,9 @@ class NotRecorded(OSError):
         )
         super().__init__("\n".join([*said, *ended]))
         self.files = tuple(errors)
-        """Those that failed; other recordings are whole and in their places."""
+        """Recordings that failed; the others are complete and in their places."""
         self.result = result
-        """What the run gave."""
+        """The result of the run."""
 
 
 def provenance(
@@ -568,7 +568,7 @@ def provenance(
     complete: bool = True,
     **how: str | float,
 ) -> dict[str, Any]:
-    """Where a result came from; `how` has the settings that only one world knows."""
+    """The provenance of a result; `how` has settings that only one world knows."""
     return {
         "anabranch": _core.__version__,
         "machine": platform.machine(),
@@ -581,7 +581,7 @@ def provenance(
 
 
 def cell_of(scenario: Scenario) -> dict[str, str]:
-    """What provenance has of a scenario that is a cell of a document; nothing of others."""
+    """The cell's name for provenance, if the scenario is a cell of a document; else empty."""
     return {"cell": scenario.cell} if scenario.cell else {}
 
 
@@ -595,7 +595,7 @@ NOT_A_RESULT = "{} is not a result; `anabranch run --json` and `anabranch theory
 
 
 def kind_of(content: Any) -> str:
-    """What a file of JSON says that it is; nothing where it does not."""
+    """The `kind` of a JSON file; empty if it states none."""
     return str(content.get("kind", "")) if isinstance(content, dict) else ""
 
 
@@ -608,7 +608,7 @@ def _check_format(content: Mapping[str, Any], path: str | Path) -> None:
 
 
 def read_json(path: str | Path) -> Any:
-    """What a file that may be compressed holds. Raises ValueError when that is not JSON."""
+    """The JSON in a file, which may be gzipped. Raises ValueError if it is not JSON."""
     data = Path(path).read_bytes()
     try:
         return json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
@@ -639,7 +639,7 @@ def _numbers(table: Table, metric: str) -> Numbers:
 
 
 def _counted(seeds: Sequence[int]) -> str:
-    """Seeds in a few words; empty where there is none."""
+    """Seeds in a few words; empty without seeds."""
     if len(seeds) < 2:
         return f"seed {seeds[0]}" if seeds else ""
     return f"seeds {seeds[0]} to {seeds[-1]}" if consecutive(seeds) else f"{len(seeds)} seeds"
@@ -665,7 +665,7 @@ def flat(value: Any) -> Iterator[Any]:
 
 
 def numeric(value: Any) -> bool:
-    """Whether a leaf stands for a number."""
+    """Whether a leaf of JSON stands for a number."""
     return (
         value is None
         or value in ("inf", "-inf")

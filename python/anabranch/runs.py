@@ -1,4 +1,4 @@
-"""A run: the tables that one replication gave, and what its world knows beside them."""
+"""A run: the tables of one replication, and further facts that its world knows."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class Series(Table):
 
 @record(eq=False, repr=False)
 class NodeSeries(Places):
-    """Where nodes are, and what went over media since the sample before."""
+    """Positions of nodes, and the bytes sent over media since the previous sample."""
 
     hops: Hops
 
 
 @record()
 class Conservation(Record):
-    """What became of packets since the start: sent + copied = delivered + dropped + in flight."""
+    """Balance of packets since the start: sent + copied = delivered + dropped + in flight."""
 
     sent: int
     copied: int
@@ -61,7 +61,7 @@ class Conservation(Record):
 
 @record(eq=False, repr=False)
 class Run(Partial):
-    """What one replication gave.
+    """The tables of one replication.
 
     A simulation has all fields up to `events_log`, the kernel `seed`, `valid` and all tables but
     `coding`, `ways` and `routes`; theory has `flows`, `paths` and `classes`.
@@ -94,9 +94,9 @@ class Run(Partial):
     kernel: KernelReport = part()
     testbed: TestbedReport = part()
     valid: bool = part()
-    """Whether a run on the kernel may be believed."""
+    """Whether a run on the kernel is valid."""
     invalid_because: list[str] = part()
-    """Sentences on why not."""
+    """Reasons why the run is invalid, one sentence each."""
 
     def json_parts(self) -> dict[str, Any]:
         """All tables; `series` and `events_log` are null if they were not asked for."""
@@ -108,14 +108,14 @@ class Run(Partial):
 
 @record(frozen=True)
 class JudgedLink(Record):
-    """What a flow takes of one bottleneck, and what one TCP would."""
+    """Rate of a flow on one bottleneck, and the rate that one TCP would get there."""
 
     link: str
     ensemble_bps: float
     tcp_bps: float
     capacity_bps: float
     excess: float
-    """By what fraction of the link a TCP is exceeded; negative if it is not."""
+    """Excess over a TCP's rate as a fraction of the link's capacity; negative if below."""
 
 
 @record(frozen=True)
@@ -131,22 +131,22 @@ class OtherReading(Record):
 
 @record(frozen=True)
 class JudgedFlow(Record):
-    """Whether a flow is as fair as its scenario demands, with the figures that decide."""
+    """Whether a flow meets the fairness that its scenario demands, with the deciding figures."""
 
     flow: str
     definition: Literal["lenient", "stringent"]
-    """Which definition it is to meet."""
+    """The definition that the flow has to meet."""
     margin: float
     met: bool
     lenient: bool
     stringent: bool
     violated: list[str]
-    """Links of which it takes more than a TCP would, by more than the margin."""
+    """Links on which the flow exceeds a TCP's rate by more than the margin."""
     total_bps: float
     bound_bps: float
-    """What all paths together may take by the stringent definition."""
+    """Upper bound on the rate of all paths together, by the stringent definition."""
     excess: float
-    """By what fraction the total exceeds that bound; negative if it does not."""
+    """Excess of the total over that bound as a fraction of the bound; negative if below."""
     best_path: int
     links: list[JudgedLink]
     spare: str = "unused"
@@ -157,7 +157,7 @@ class JudgedFlow(Record):
 
 @record()
 class PacketBalance(Record):
-    """What became of the emulator's packets: read + copied = written + dropped + in flight."""
+    """Balance of packets in the emulator: read + copied = written + dropped + in flight."""
 
     read: int
     copied: int
@@ -181,19 +181,19 @@ class EmulatorReport(Partial):
     """The emulator's own error and cost."""
 
     lateness_p50_s: float
-    """How long after its due time a packet was written."""
+    """Time from when a packet was due until it was written."""
     lateness_p99_s: float
     lateness_p999_s: float
     lateness_max_s: float
     waiting_p50_s: float
-    """How long at most a packet waited to be read while the emulator was awake."""
+    """Upper bound on the time a packet waited to be read while the emulator was awake."""
     waiting_p99_s: float
     waiting_p999_s: float
     waiting_max_s: float
     cpu_fraction: float
     """Processor time of its thread over the time passed."""
     cpu_wait_fraction: float
-    """Time in which its thread was ready and had no processor, over the time passed."""
+    """Fraction of the elapsed time in which the thread was ready but had no processor."""
     forwarded_packets: int
     largest_packet_bytes: int
     elapsed_s: float
@@ -201,7 +201,7 @@ class EmulatorReport(Partial):
     """Packets that the emulator itself dropped, by reason."""
     conservation: PacketBalance
     real_time: bool = part()
-    """Whether its thread had real-time priority."""
+    """Whether the emulator's thread had real-time priority."""
     awake: int = part()
     """Processors that were kept from sleeping."""
     calibration: LinkErrors = part()
@@ -209,10 +209,10 @@ class EmulatorReport(Partial):
 
 @record()
 class KernelReport(Record):
-    """What the kernel counted during a run."""
+    """Counters of the kernel for a run."""
 
     congestion_controls: list[str]
-    """What the kernel calls the congestion controls of the open connections."""
+    """Kernel names of the congestion controls of the open connections."""
     controllers: dict[str, dict[str, int]]
     """Counters of the loaded controllers, by law."""
     counters: dict[str, int]
@@ -221,7 +221,7 @@ class KernelReport(Record):
 
 @record()
 class TestbedReport(Record):
-    """What senders, receivers and sampling took."""
+    """CPU use of senders, receivers and sampling."""
 
     traffic_cpu_fraction: float
     sample_interval_s: float
@@ -239,7 +239,7 @@ class EmulatedSeries(Table):
 
 @record(eq=False, repr=False)
 class Emulated(Partial):
-    """What the emulator measured of a run."""
+    """Measurements of a run in the emulator."""
 
     links: Links
     stations: Stations

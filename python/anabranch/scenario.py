@@ -1,6 +1,6 @@
 """Scenarios: data, in TOML on disk, built in Python from the dataclasses of `anabranch.schema`.
 
-Rust owns the rules. Whatever is made here is checked there, and errors come from there.
+Rust owns the rules: it checks every scenario made here and raises the errors.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Scenario:
 
     @classmethod
     def parse(cls, text: str, name: str = "<scenario>") -> Scenario:
-        """A scenario from TOML. Raises ScenarioError with the line and what would be right."""
+        """A scenario from TOML. Raises ScenarioError with the line and the remedy."""
         _core.plan(text, name)
         return cls(text, name)
 
@@ -54,7 +54,9 @@ class Scenario:
     def plan(
         self, *, controller: ControllerLike | None = None, overrides: Sequence[str] = ()
     ) -> Plan:
-        """The plan: every default filled in, SI units. Raises ScenarioError for a wrong override."""
+        """The plan: every default filled in, SI units. Raises ScenarioError for a wrong
+        override.
+        """
         given, own = listed(overrides), outside(controller)
         named = None if own or controller is None else str(controller)
         plan = Plan.from_json(
@@ -65,10 +67,10 @@ class Scenario:
     def document(
         self, *, controller: str | None = None, overrides: Sequence[str] = ()
     ) -> dict[str, Any]:
-        """The scenario as nested data, with what `run` takes beside it written into it.
+        """The scenario as nested data, with the given controller and overrides written into it.
 
-        Raises ScenarioError for what is wrong, as `plan` does, and for a controller that is a
-        Python class: no scenario can hold it.
+        Raises ScenarioError for errors that `plan` reports, and for a controller that is a Python
+        class: a scenario cannot hold one.
         """
         if own := outside(controller):
             raise ScenarioError(f"{own.name} is a Python class, which a scenario cannot hold")
@@ -80,10 +82,11 @@ class Scenario:
     def changed(
         self, *, controller: str | None = None, overrides: Sequence[str] = (), **fields: str
     ) -> Scenario:
-        """The scenario with what `run` takes beside it, and fields such as `name`, written into it.
+        """The scenario with the given controller and overrides, and fields such as `name`, written
+        into it.
 
-        Comments at its head say from what it was made; those of its text are lost. Raises
-        ScenarioError as `document` does.
+        Comments at its head name its source and changes; comments of the source's text are lost.
+        Raises ScenarioError as `document` does.
         """
         document = self.document(controller=controller, overrides=overrides) | fields
         under = f" under {controller}" if controller else ""
@@ -97,7 +100,7 @@ class Scenario:
         return cls.parse(_text(document), name)
 
     def __repr__(self) -> str:
-        """The name and what the text says that it is about, in one line."""
+        """The name and the title of the scenario, in one line."""
         title = f": {self._title()}" if self._title() else ""
         return f"<Scenario {self.name}{title}>"
 
@@ -161,7 +164,9 @@ def _under(plan: Plan, label: str) -> Plan:
 
 
 def listed(overrides: Sequence[str]) -> list[str]:
-    """Overrides as a list. Raises ScenarioError for a single text, whose letters would be read."""
+    """Overrides as a list. Raises ScenarioError for a single text, which would be read by
+    letters.
+    """
     if isinstance(overrides, str):
         raise ScenarioError(
             f"overrides is the text {overrides!r}; give a list of texts: overrides=[{overrides!r}]"
@@ -207,10 +212,10 @@ def shipped_name(text: str) -> str:
 def load(source: str | Path) -> Scenario:
     """A scenario from a file, or one that comes with the package by its name.
 
-    Files of traces and opportunities that it names, found from where it is, come into it: so a
-    result has them.
+    Trace and opportunity files are found relative to the scenario's file and embedded, so that a
+    result contains them.
 
-    Raises ScenarioError when there is no such file, it is too large, not text, or wrong.
+    Raises ScenarioError when there is no such file, or when it is too large, not text, or invalid.
     """
     path = Path(source)
     if not path.is_file():

@@ -15,10 +15,10 @@ Seeds: TypeAlias = int | Iterable[int]
 
 
 def checked_seeds(seeds: Seeds) -> list[int]:
-    """The seeds that `seeds` stands for, in its order.
+    """The seeds that `seeds` denotes, in its order.
 
-    Raises ValueError if there is none, or if one is not a whole number, out of range or there
-    twice: equal seeds are the same run, and an interval over them would be too narrow.
+    Raises ValueError if `seeds` is empty, or if a seed is not a whole number, out of range, or
+    repeated: equal seeds give the same run, and an interval over them would be too narrow.
     """
     if isinstance(seeds, str | bytes | bool):
         raise ValueError(f"seeds is {seeds!r}; give how many, such as 20, or a list such as [1, 2]")
@@ -32,7 +32,7 @@ def checked_seeds(seeds: Seeds) -> list[int]:
 
 
 def consecutive(seeds: Sequence[int]) -> bool:
-    """Whether each seed is the one before it and 1, as the command line counts them."""
+    """Whether the seeds are consecutive, as the command line counts them."""
     return all(after == seed + 1 for seed, after in itertools.pairwise(seeds))
 
 

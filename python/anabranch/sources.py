@@ -1,4 +1,4 @@
-"""Scenarios by whatever names them: a file, a shipped scenario, a cell of a document."""
+"""Loads scenarios by name: a file, a shipped scenario, or a cell of a document."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ R = TypeVar("R", covariant=True)
 
 
 class World(Protocol[P, R]):
-    """What runs a scenario, however it is named."""
+    """A function that runs a scenario, which may be given by name."""
 
     def __call__(self, scenario: Scenario | str | Path, *words: P.args, **options: P.kwargs) -> R:
-        """Runs it; raises ScenarioError as `load` does, and what the world raises."""
+        """Runs it; raises ScenarioError as `load` does, and the errors of the world."""
 
 
 def load(source: str | Path) -> Scenario:
     """A scenario from a file, one that comes with the package by its name, or a cell of a document
     such as "khalili:c-lia-30": its controller and overrides are written into the scenario.
 
-    Files of traces and opportunities that it names, found from where it is, come into it: so a
-    result has them.
+    Trace and opportunity files are found relative to the scenario's file and embedded, so that a
+    result contains them.
 
-    Raises ScenarioError when there is no such file, scenario or cell, it is not text, or it is
-    wrong.
+    Raises ScenarioError when there is no such file, scenario or cell, or when it is not text or
+    invalid.
     """
     key, colon, name = str(source).partition(":")
     if not colon or "/" in key or Path(source).is_file():
@@ -44,7 +44,7 @@ def load(source: str | Path) -> Scenario:
 
 
 def named(world: Callable[Concatenate[Scenario, P], R]) -> World[P, R]:
-    """The same function, which also takes what `load` takes."""
+    """The same function, which also accepts every argument of `load`."""
 
     @wraps(world)
     def run(scenario: Scenario | str | Path, *words: P.args, **options: P.kwargs) -> R:

@@ -85,14 +85,14 @@ def interval(values: ArrayLike, confidence: float = 0.95) -> Interval:
 
 @dataclass(frozen=True)
 class Quantity:
-    """How numbers of one kind are written: in one unit, and no finer than they are resolved."""
+    """How to print one kind of number: its unit and its resolution."""
 
     factor: float = 1.0
     """From the unit of results to the unit that is shown."""
     decimals: int = 3
-    """Of the resolution in that unit: what lies below it is not shown."""
+    """Decimals of the resolution in that unit; finer digits are not shown."""
     always: bool = False
-    """Whether all decimals are shown, whatever the intervals support."""
+    """Whether to show all decimals even if intervals are wider."""
 
 
 RATE = Quantity(1e-6, 3)
@@ -110,8 +110,8 @@ def column(values: Sequence[Interval | float | None], quantity: Quantity) -> lis
 
     A half-width has two digits and its mean the same decimals. No cell has more decimals than the
     column: those of the least half-width, one fewer if the widest ends two places before. A
-    half-width that vanishes at these decimals is left out. Without half-widths the largest number
-    has three digits and the smallest two.
+    half-width that rounds to zero is left out. Without half-widths the largest number has three
+    digits and the smallest two.
     """
     found = [_interval(value).times(quantity.factor) for value in values]
     known = [value for value in found if math.isfinite(value.mean)]
@@ -157,8 +157,8 @@ def _decimals(values: Sequence[Interval], most: int) -> int:
 
 
 def significant(value: float, digits: int = 3, *, zeros: bool = False) -> str:
-    """A number to so many significant digits, never fewer than those before the point, and without
-    an exponent; `zeros` keeps those at its end. What is below 1e-12 is noise, and 0.
+    """A number with `digits` significant digits, without an exponent; digits before the point are
+    never dropped. `zeros` keeps trailing zeros. Values below 1e-12 are noise and print as 0.
     """
     if not math.isfinite(value):
         return f"{value}"
@@ -191,7 +191,7 @@ def ratio_of_means(numerator: ArrayLike, denominator: ArrayLike) -> Interval:
 
 
 def difference(first: Interval, second: Interval) -> Interval:
-    """Interval of `first` less `second`, which come from independent replications.
+    """Interval of `first` minus `second`, from independent replications.
 
     Its half is the root of the sum of squares of theirs: no narrower than Welch's, whose degrees of
     freedom are a guess with two or three replications.
@@ -201,17 +201,17 @@ def difference(first: Interval, second: Interval) -> Interval:
 
 
 def relative(later: float, earlier: float) -> float | None:
-    """By what part of `earlier` the later value differs from it; None where that is zero."""
+    """Relative difference of the later value from `earlier`; None if `earlier` is zero."""
     return later / earlier - 1 if earlier else None
 
 
 def percent(part: float | None) -> str:
-    """A relative difference with its sign, "–" where there is none."""
+    """A relative difference with its sign; "–" for None."""
     return "–" if part is None else f"{part:+.1%}"
 
 
 def apart(first: Interval, second: Interval) -> bool:
-    """Whether two means differ beyond what their intervals explain."""
+    """Whether two means differ by more than their intervals explain."""
     return abs(first.mean - second.mean) > difference(first, second).half
 
 
@@ -223,8 +223,9 @@ RESOLUTION = 3e-5
 def judge(value: Interval, low: float | None, high: float | None) -> Verdict:
     """Whether an interval lies in the band from `low` to `high` (None: open).
 
-    Inside is `reproduced`, outside `not_reproduced`; one that straddles an edge is `undecided`, and
-    so is a single replication, which has no interval. A theoretical value has one of no width.
+    An interval inside the band is `reproduced`, one outside `not_reproduced`, one that straddles an
+    edge `undecided`. A single replication has no interval and is `undecided`. A theoretical value
+    has an interval of width zero.
     """
     low = -math.inf if low is None else low - RESOLUTION * abs(low)
     high = math.inf if high is None else high + RESOLUTION * abs(high)
@@ -247,5 +248,5 @@ def worst(verdicts: Sequence[Verdict]) -> Verdict:
 def jain(rates: ArrayLike, axis: int = -1) -> Any:
     """Jain's index (sum x)^2 / (n sum x^2): 1 when all are equal, 1/n when one has everything."""
     x = np.asarray(rates, dtype=float)
-    with np.errstate(invalid="ignore"):  # NaN where nobody has anything
+    with np.errstate(invalid="ignore"):  # 0/0 where all rates are zero: NaN
         return x.sum(axis) ** 2 / (x.shape[axis] * (x**2).sum(axis))

@@ -1,4 +1,4 @@
-"""How far long work is, in a log, where no bar can move, and in a notebook."""
+"""Progress of long work, in a log (where no bar can move) and in a notebook."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EVERY_S = 30.0
 """Between lines of a log. Work that takes less writes none."""
 
 NOTEBOOK_S = 0.5
-"""Between changes of what a notebook shows."""
+"""Seconds between updates in a notebook."""
 
 
 def length(seconds: float) -> str:
@@ -26,7 +26,7 @@ def length(seconds: float) -> str:
 
 
 def left(done: float, total: float, passed_s: float) -> str:
-    """How long the rest takes if it goes on as it went; nothing while that is unknown."""
+    """Estimated time left at the current pace; empty while unknown."""
     if not 0 < done < total or passed_s <= 0:
         return ""
     return f"{length(passed_s * (total - done) / done)} left"
@@ -43,7 +43,7 @@ class Lines:
     said_s: float = field(default_factory=time.monotonic)
 
     def tell(self, done: float, total: float, what: str = "") -> None:
-        """Work done, work in all, and what is at work."""
+        """Reports work done, work in all, and the current item."""
         now_s = time.monotonic()
         if now_s - self.said_s < self.every_s or not total:
             return
@@ -55,8 +55,8 @@ class Lines:
 
 @contextmanager
 def telling(label: str) -> Iterator[Callable[[float, float, str], None]]:
-    """What tells how far work is, for calls from Python: a line that changes in a notebook and on a
-    terminal, else lines of a log; the last two on standard error.
+    """Progress reporter for calls from Python: a line that is rewritten in a notebook or on a
+    terminal, else lines of a log. Terminal and log use standard error.
     """
     if in_notebook():
         with _in_notebook(label) as tell:
@@ -71,7 +71,7 @@ def telling(label: str) -> Iterator[Callable[[float, float, str], None]]:
 
 
 def in_notebook() -> bool:
-    """Whether this is a notebook of Jupyter."""
+    """Whether this process runs in a Jupyter notebook."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     return type(shell).__name__ == "ZMQInteractiveShell"
 

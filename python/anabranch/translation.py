@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from ._core import ScenarioError
 
 SYMBOLS = ("w", "rtt", "x", "l", "rtt_min")
-"""What a path has."""
+"""Attributes of a path."""
 
 WORDS = {*SYMBOLS, "n", "w_tot", "acked", "rtt_last", "p", "growth", "backoff", "min_ssthresh"} | {
     *("law", "source", "param", "note", "on", "steady", "with", "if", "then", "else"),
@@ -39,7 +39,7 @@ OPERATORS: dict[type[ast.AST], str] = {
 }
 
 FUNCTIONS = {"min": "min", "max": "max", "abs": "abs", "sqrt": "sqrt", "exp": "exp", "log": "ln"}
-"""Functions of Python and of `math`, and what laws call them."""
+"""Functions of Python and of `math`, with their names in laws."""
 
 SETS = {"largest": "is_largest", "smallest": "is_smallest"}
 """`largest(paths, key=…)` and `smallest(…)`, which only the translation knows."""
@@ -52,7 +52,7 @@ MOST_NESTED = 3
 
 @dataclass(frozen=True)
 class Param:
-    """A parameter of a law that is a Python function, with where it may lie and what it means."""
+    """A parameter of a law that is a Python function, with its range and meaning."""
 
     default: float
     range: str = "(-inf, inf)"
@@ -62,11 +62,11 @@ class Param:
 
 @dataclass(frozen=True)
 class Note:
-    """What a law that is a Python function remembers of each path: its value when the path joins,
-    and what it means.
+    """A variable of each path in a law that is a Python function: its value when the path joins,
+    and its meaning.
 
-    Every path has it as an attribute. The functions `on_ack`, `on_loss` and `steady` inside the law
-    say what becomes of it, each of its own path:
+    Every path has the note as an attribute. The functions `on_ack`, `on_loss` and `steady` inside
+    the law update it, each for its own path:
 
     >>> import anabranch as ab
     >>> @ab.law(wait=20, calm=ab.Note(0, "segments acknowledged since the last loss"))
@@ -90,14 +90,14 @@ class Note:
 
 @dataclass(frozen=True)
 class Update:
-    """A function inside a law that says what becomes of notes."""
+    """A function inside a law that updates notes."""
 
     begins: str
-    """How its statements begin in the text of a law."""
+    """Prefix of its statements in the text of a law."""
     symbols: tuple[str, ...]
-    """What its path has beside notes."""
+    """Attributes of its path, besides notes."""
     notes: bool
-    """Whether it sees the notes of its path."""
+    """Whether it can read the notes of its path."""
 
 
 UPDATES = {
@@ -109,24 +109,24 @@ UPDATES = {
 
 
 class LawError(ScenarioError):
-    """A function says what the language of laws does not have."""
+    """A function uses a construct that the language of laws lacks."""
 
 
 @dataclass
 class Places:
-    """Where a function stands, and from which line of it each line of the law comes."""
+    """Where a function is defined, and which of its lines gave each line of the law."""
 
     file: str
     first: int
     """The line of the file at which the function begins, from 1."""
     source: list[str]
     indent: int
-    """Lines before the function in what was parsed."""
+    """Lines that precede the function in the parsed text."""
     lines: list[int]
-    """For each line of the law the line of what was parsed."""
+    """For each line of the law, the line of the parsed text."""
 
     def of(self, wrong: str) -> str:
-        """What the language says of the law, with the place in the function."""
+        """An error message of the law's language, with the place in the function."""
         match = re.search(r"the law, line (\d+), character \d+: (.*)", wrong, re.DOTALL)
         if match is None:
             return f"{self.file}:{self.first}: {wrong}"
@@ -150,7 +150,7 @@ def translated(
         file = inspect.getsourcefile(function) or "<function>"
     except (TypeError, OSError) as why:
         raise LawError(f"{function!r} is no plain function with a source: {why}") from None
-    # What is indented, as inside another function, is parsed inside something.
+    # An indented function, such as one inside another function, is parsed inside an `if`.
     inside = source[0][:1].isspace()
     text = ("if True:\n" if inside else "") + "".join(source)
     try:
@@ -165,7 +165,7 @@ def translated(
 
 
 def stored(tree: ast.AST) -> set[str]:
-    """The names to which something is assigned."""
+    """The names that are assigned to."""
     names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
     return {node.id for node in names if isinstance(node.ctx, ast.Store)}
 
@@ -180,7 +180,7 @@ class _Translation:
         self.notes = [name for name, one in declared.items() if isinstance(one, Note)]
         self.own = self.paths = ""
         self.names: dict[str, str] = {}
-        """Names of Python that have a value, and what the law calls them."""
+        """Names of Python that have a value, with their names in the law."""
         self.functions: set[str] = set()
         """Names of functions of one path."""
         self.sets: set[str] = set()
@@ -194,13 +194,13 @@ class _Translation:
         self.update = ""
         """The function of `UPDATES` that is being translated."""
         self.updates: set[str] = set()
-        """Those that have been."""
+        """Functions of `UPDATES` that have been translated."""
         self.local: dict[str, ast.stmt] = {}
         """Names of values of the update, and where they get them."""
         self.read: set[str] = set()
         """Names that were read."""
         self.stale: dict[str, str] = {}
-        """Those that read a note before it changed, and the note."""
+        """Names whose value was read from a note that has since changed, with that note."""
         self.used: set[str] = set()
         """Names of the law that no name of Python stands for: notes, and values of updates that
         have ended."""
@@ -334,11 +334,11 @@ class _Translation:
         self.functions.add(tree.name)
 
     def changing(self) -> str:
-        """Where notes change, for errors; nothing where there are none."""
+        """Hint for error messages on where notes change; empty for a law without notes."""
         return f"; notes change in {', '.join(f'`{name}`' for name in UPDATES)}" * bool(self.notes)
 
     def updating(self, tree: ast.FunctionDef) -> None:
-        """`def on_ack(r): r.calm += r.acked`: what becomes of notes."""
+        """Translates `def on_ack(r): r.calm += r.acked`, which updates notes."""
         name = tree.name
         if not self.notes:
             self.refuse(tree, "the law has no note: declare one in @law, such as calm=ab.Note(0)")
@@ -353,7 +353,7 @@ class _Translation:
         outside = self.letters, self.own, self.names, self.of_own, self.of_paths, self.reads
         self.letters, self.own, self.update = {path: ""}, path, name
         self.used |= set(self.names.values())
-        own = stored(tree)  # as in Python, these names are those of the function in all of it
+        own = stored(tree)  # as in Python, these names are local in the whole function
         self.names = {one: known for one, known in self.names.items() if one not in own}
         self.of_own, self.of_paths, self.reads = set(), self.of_paths - own, dict(self.reads)
         for statement in tree.body[1:] if ast.get_docstring(tree) is not None else tree.body:
@@ -416,8 +416,8 @@ class _Translation:
         self.say(value.elts[1], f"backoff = {backoff}")
 
     def free(self, name: str, own: bool = True) -> str:
-        """What the law calls a name: another name where that means something there. One that is
-        not the function's `own` keeps off all that are."""
+        """A name for use in the law: `name`, changed where it is taken or reserved there. With
+        `own` false it also differs from all names of the function."""
         written = self.written - {name} if own else self.written
         taken = {*WORDS, *self.names.values(), *self.used, *written}
         plain = name if name.isidentifier() and not keyword.iskeyword(name) else "value"
@@ -430,7 +430,7 @@ class _Translation:
         return plain
 
     def belongs(self, value: ast.expr) -> bool:
-        """Whether a value differs from path to path."""
+        """Whether a value depends on the own path."""
         names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
         return bool(names & {self.own, *self.of_own})
 
@@ -450,7 +450,7 @@ class _Translation:
         return found
 
     def alone(self, node: ast.expr) -> None:
-        """Refuses what is of several paths inside an update."""
+        """Refuses an expression over several paths inside an update."""
         if self.update:
             self.refuse(node, f"`{self.update}` sees one path alone, and this is of several")
 
@@ -617,7 +617,9 @@ class _Translation:
         return found
 
     def set_of(self, node: ast.expr) -> str | None:
-        """The condition of a set, `largest(paths, key=lambda s: …)`; None for what is none."""
+        """The condition of a set, `largest(paths, key=lambda s: …)`; None for any other
+        expression.
+        """
         if not (
             isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SETS
         ):

@@ -1,6 +1,6 @@
 """Laws that are written as text, or as plain Python functions.
 
-A `Law` is its text: whatever takes a controller takes it.
+A `Law` is a string, its own text, and is accepted wherever a controller is.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class Law(str):
     """
 
     def __new__(cls, text: str) -> Law:
-        """Raises ScenarioError with the place in the text for what is no law."""
+        """Raises ScenarioError, with the place in the text, if the text is not a law."""
         return super().__new__(cls, _core.law(text)["text"])
 
     @classmethod
     def load(cls, file: str | Path, **parameters: float) -> Law:
         """The law of a file, or of one that ships by its name, with parameters.
 
-        Raises ScenarioError where there is no such file, or what is in it is no law.
+        Raises ScenarioError if there is no such file or its text is not a law.
         """
         path = Path(file)
         if not path.is_file():
@@ -68,14 +68,14 @@ class Law(str):
 
 
 def number(value: float) -> str:
-    """A number as laws have it, whatever type of Python it is."""
+    """A number in the notation of laws, from any numeric type of Python."""
     value = float(value)
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
 
 
 def shipped_law(name: str) -> Path:
-    """The file of a law that comes with the package as text. Raises ScenarioError that offers what
-    is near.
+    """The file of a law that comes with the package as text. Raises ScenarioError with suggestions
+    for an unknown name.
     """
     known = shipped_laws()
     if name not in known:
@@ -104,7 +104,7 @@ def law(**parameters: float | Param | Note) -> Callable[[Callable[..., Any]], La
     ...     w_tot = sum(s.w for s in paths)
     ...     return 2 * beta / (n**2 * w_tot), r.w * (1 - beta / n)
 
-    Raises LawError, with the line of the function, for what the language does not have.
+    Raises LawError, with the line of the function, for constructs that the language lacks.
     """
     from .translation import LawError, Note, Param, translated
 

@@ -10,11 +10,11 @@ import os
 import sys
 
 INTERRUPTED = 130
-"""What shells report for a command that was interrupted."""
+"""Exit status that shells report for an interrupted command."""
 
 
 def main() -> None:
-    """Runs a command; what a user can cause is one clear message, never a traceback."""
+    """Runs a command; an error that a user can cause gives one clear message, never a traceback."""
     # NumPy's linear algebra starts a thread for each core at once, which takes longer than a short
     # run, and the matrices here are small.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -67,7 +67,7 @@ def print_version() -> None:
 
 
 def message(error: Exception) -> str:
-    """What to tell; an operating system's error names its file."""
+    """Text of an error; for an operating system's error it names the file."""
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, OSError) and error.strerror:

@@ -129,7 +129,7 @@ FormatOption = Annotated[
     typer.Option("--format", help=f"Form of the tables: {', '.join((TEXT, *FORMATS))}."),
 ]
 
-# Of every command that draws a figure.
+# For every command that draws a figure.
 WidthOption = Annotated[
     str | None,
     typer.Option(
@@ -141,7 +141,7 @@ TitleOption = Annotated[
     str | None, typer.Option("--title", help="Title of the figure. Default: no title.")
 ]
 
-# Of `run`: what is written down while it goes on.
+# For `run`: captures and logs written during the run.
 PcapOption = Annotated[
     Path | None,
     typer.Option("--pcap", help="Capture packets at the hosts that send, as pcapng; one seed."),
@@ -159,7 +159,7 @@ PcapKeepOption = Annotated[
     ),
 ]
 
-# Of `theory`: what is set beside the equilibrium.
+# For `theory`: allocations to compare with the equilibrium.
 AlphaOption = Annotated[
     float | None,
     typer.Option("--alpha", help="Set the α-fair allocation beside it; α from 0 to 32."),

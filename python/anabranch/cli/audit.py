@@ -45,7 +45,9 @@ def audit_command(
     report: Path | None,
     making: Making,
 ) -> None:
-    """Judges controllers in the standard networks, prints one table, and writes what is asked."""
+    """Judges controllers in the standard networks, prints one table, and writes the requested
+    files.
+    """
     chosen = [one for text in controllers for one in several(text)] or registered()
     audit = Audit(chosen, list(seeds))
     if json:
@@ -67,7 +69,7 @@ def audit_command(
 
 
 def show(audit: Audit) -> None:
-    """A row for each controller, and what the networks are."""
+    """A row for each controller, and descriptions of the networks."""
     rows = []
     for controller in audit.controllers:
         found = audit.of(controller)
@@ -98,7 +100,9 @@ def show(audit: Audit) -> None:
 
 
 def _styled(fairness: Fairness) -> str:
-    """The total over the bound, with the strictest definition that holds unless that is stringent."""
+    """The total over the bound, with the strictest definition that holds unless that is
+    stringent.
+    """
     word = strictest(fairness)
     return f"[{STYLES[word]}]{_marked(fairness)}[/]"
 
@@ -164,7 +168,7 @@ def page(audit: Audit) -> Report:
 
 
 def network_section(audit: Audit, name: str) -> Section:
-    """What each controller takes in a network, and where it takes too much."""
+    """Rates of each controller in a network, and the links where it takes too much."""
     (network,) = (one for one in audit.networks if one.name == name)
     head = [
         "controller",

@@ -27,7 +27,7 @@ def capture_command(
     partial: bool,
     looks: Looks = PLAIN,
 ) -> None:
-    """Reads a capture, writes and draws what was asked for, and prints it."""
+    """Reads a capture, writes and draws the requested files, and prints tables."""
     if looks != PLAIN and not plot:
         raise ValueError("--width and --title are of a figure; say where to draw it with --plot")
     options = looks.options()
@@ -54,7 +54,7 @@ def show(capture: Capture) -> None:
     goodputs = column([float(flows.goodput_bps[owner]) for owner in owners], RATE)
 
     def of_first(cells: list[str]) -> list[str]:
-        """What a connection has once stands in its first row."""
+        """Keeps cells that belong to the whole connection only in its first row."""
         return [cell if begins else "" for cell, begins in zip(cells, first, strict=True)]
 
     cells = {

@@ -48,8 +48,9 @@ COLOURS = {"agrees": "green", "differs": "red", "undecided": "yellow"}
 def agreement(simulated: Interval, expected: float, tolerance: float) -> Agreement:
     """Whether an interval and theory's value agree to within `tolerance`, relative to theory.
 
-    They agree when the whole interval lies in the band around theory, or holds theory and is no
-    wider than the band; they differ when all of it is outside. A wide interval decides nothing.
+    They agree when the whole interval lies in the band around theory, or contains theory's value
+    and is at most as wide as the band; they differ when all of it is outside. A wide interval
+    decides nothing.
     """
     band = tolerance * abs(expected)
     around = abs(simulated.mean - expected)
@@ -61,8 +62,9 @@ def agreement(simulated: Interval, expected: float, tolerance: float) -> Agreeme
 def explained(later: Interval, earlier: Interval, tolerance: float) -> Agreement:
     """Whether the intervals of two worlds with replications explain their difference.
 
-    They differ when the interval of the difference does not hold zero, however small it is; they
-    agree when it does and is no wider than `tolerance`, relative to the earlier one.
+    They differ when the interval of the difference does not contain zero, however small the
+    difference is; they agree when it does and is at most as wide as `tolerance`, relative to the
+    earlier one.
     """
     if apart(later, earlier):
         return "differs"
@@ -72,14 +74,14 @@ def explained(later: Interval, earlier: Interval, tolerance: float) -> Agreement
 
 @dataclass(frozen=True)
 class Difference:
-    """What two worlds give for a class."""
+    """Difference of two worlds for a class."""
 
     users: str
     worlds: tuple[str, str]
     bps: Interval
     """The second less the first."""
     relative: float | None
-    """Of the first; None where that is zero."""
+    """Relative to the first world; None if its rate is zero."""
     word: Agreement
 
     def to_json(self) -> dict[str, Any]:
@@ -104,7 +106,7 @@ class CompareOptions:
     """None is USUAL."""
     first_seed: int = 1
     repeat: int | None = None
-    """How many seeds; None is the number of each world."""
+    """Number of seeds; None for the default of each world."""
     overrides: Sequence[str] = ()
     tolerance: float | None = None
     """None is TOLERANCE."""
@@ -188,8 +190,8 @@ def compare_command(source: str, asked: CompareOptions) -> None:
 def of_world(
     world: str, scenario: Scenario, plan: Plan, seeds: dict[str, range], asked: CompareOptions
 ) -> Result:
-    """What a world gives for a scenario. Raises TheoryError where theory has no answer, and
-    Unmeasured where the kernel gives none.
+    """The result of a world for a scenario. Raises TheoryError if theory has no answer, and
+    Unmeasured if the kernel has none.
     """
     options: dict[str, Any] = {"controller": asked.controller, "overrides": asked.overrides}
     if world == THEORY:
@@ -216,7 +218,7 @@ def finish(results: dict[str, Result], tolerance: float, json: Path | None) -> N
 
 
 def show_all(results: dict[str, Result], tolerance: float) -> None:
-    """Prints the comparison, and what is to be known about each world."""
+    """Prints the comparison, and the remarks on each world."""
     show(results, tolerance)
     tell_short(results)
     if THEORY in results:
@@ -252,7 +254,7 @@ def checked_worlds(worlds: str) -> list[str]:
 
 
 def kernel_answers(plan: Plan) -> bool:
-    """Whether the kernel has an answer for a scenario; says why not."""
+    """Whether the kernel can run a scenario; prints why not."""
     from ..linux import fit
 
     refused = fit.refusals(plan)
@@ -349,7 +351,7 @@ def show(results: dict[str, Result], tolerance: float) -> None:
 
 
 def comparison(results: dict[str, Result], tolerance: float) -> dict[str, object]:
-    """All results and what was said about each class, as `write_json` takes it."""
+    """All results and the verdict on each class, as `write_json` takes them."""
     return {
         "format": FORMAT,
         "kind": "anabranch comparison",

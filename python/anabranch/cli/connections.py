@@ -13,7 +13,7 @@ from .tables import Table, without
 from .terminal import named
 
 MOST_CONNECTIONS = 100
-"""Connections of the narrow table: more of them nobody reads, and they take seconds to draw."""
+"""Largest number of connections in the narrow table; drawing more would take seconds."""
 
 HELD = ("sockets", "listening", "earlier")
 COUNTERS = ("acks", "coupled", "losses", "missed", "repairs", "crowded")
@@ -21,7 +21,7 @@ USUALLY_ZERO = (*HELD[1:], *COUNTERS[3:])
 """Columns of controllers that are left out where they are 0 for all."""
 
 TOTALS = "[bold]"
-"""How each cell of a connection's own line begins."""
+"""Markup at the start of each cell in a connection's own line."""
 
 Cell = Callable[[SubflowStatus], str]
 
@@ -48,20 +48,20 @@ WIDE: dict[str, Cell] = NARROW | {
     "missed": lambda one: f"{one.missed:,}",
     "repairs": lambda one: f"{one.repairs:,}",
 }
-"""Those of `--wide`."""
+"""Columns of `--wide`."""
 
 SPARE = ("ssthresh", "state", "alpha", "sets", "l", "missed", "repairs")
 """Columns that are left out where they say the same of every subflow."""
 
 
 def tables(status: Status, wide: bool) -> Group:
-    """The status as tables, with a note on what is left out and a hint at what should not be."""
+    """The status as tables, with a note on omitted columns and a hint on anomalies."""
     return Group(*controllers(status.controllers), *connections(status.connections, wide))
 
 
 def whole_tables(status: Status, wide: bool) -> Group:
-    """The status for a program: every connection, a row for each subflow, and the same columns
-    whatever they say; all that there are if `wide`.
+    """The status for a program: every connection, a row for each subflow, and a fixed set of
+    columns; all columns if `wide`.
     """
     cells = WIDE if wide else NARROW
     rows = [
@@ -80,7 +80,7 @@ def whole_tables(status: Status, wide: bool) -> Group:
 
 
 def ungrouped(cell: str) -> str:
-    """A number without marks at its thousands; other text as it is."""
+    """A number without thousands separators; other text unchanged."""
     digits = cell.replace(",", "")
     return digits if digits.isdecimal() else cell
 
@@ -136,7 +136,7 @@ def connections(found: Sequence[ConnectionStatus], wide: bool) -> list[Any]:
 
 
 def lines(number: int, one: ConnectionStatus, cells: dict[str, Cell]) -> list[list[str]]:
-    """A connection's line, with the sums of windows and losses, and those of its subflows."""
+    """A connection's line, with the sums of windows and losses, and the lines of its subflows."""
     subflows = one.subflows
     sums = {
         "cwnd": shown(sum(row.cwnd_segments for row in subflows)),
@@ -162,6 +162,6 @@ def lines(number: int, one: ConnectionStatus, cells: dict[str, Cell]) -> list[li
 def constants(
     head: Sequence[str], rows: Sequence[list[str]], names: Sequence[str]
 ) -> dict[str, str]:
-    """Those of the columns `names` that have one value in all rows, and that value."""
+    """Columns in `names` that have the same value in all rows, with that value."""
     values = dict(zip(head, zip(*rows, strict=True), strict=True))
     return {name: values[name][0] for name in names if len(set(values.get(name, ()))) == 1}

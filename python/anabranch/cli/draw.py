@@ -18,7 +18,7 @@ from .terminal import writing
 
 @dataclass(frozen=True)
 class Looks:
-    """How a figure that a command saves is to look, as it was asked for."""
+    """Requested looks of a figure that a command saves."""
 
     width: str | None = None
     title: str | None = None

@@ -1,4 +1,4 @@
-"""What `anabranch theory --fluid` and `--portrait` show: the fluid model of a plan."""
+"""Output of `anabranch theory --fluid` and `--portrait`: the fluid model of a plan."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_ROWS = 10
-"""Of a table of eigenvalues; those further to the left decay faster."""
+"""Rows of a table of eigenvalues; omitted ones lie further to the left and decay faster."""
 
 LONGEST_PORTRAIT_S = 60.0
 
@@ -146,7 +146,7 @@ def _eigenvalues(title: str, values: NDArray[np.complex128], moves: tuple[str, .
 
 
 def _grows(real: float) -> str:
-    """In which time something decays to 1/e, or grows e-fold."""
+    """The time in which a mode decays to 1/e, or grows e-fold."""
     if abs(real) < 1e-9:
         return "neither"
     return f"{'grows' if real > 0.0 else 'decays'} in {1.0 / abs(real):.3g} s"

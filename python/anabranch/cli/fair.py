@@ -1,4 +1,6 @@
-"""Flows that a scenario wants to be TCP-fair: how they are judged after `anabranch run`, and shown."""
+"""Flows that a scenario wants to be TCP-fair: how they are judged after `anabranch run`,
+and shown.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ def judged(result: Result, maker: Maker) -> Result:
 
 
 def tell_not_judged(plan: Plan, why: str) -> None:
-    """Says of each flow that is to be TCP-fair that nobody has looked whether it is."""
+    """Prints, for each flow that must be TCP-fair, that it was not judged, and why."""
     for demand in demands(plan):
         console().print(
             f"flow {demand.flow} is to be TCP-fair by the {demand.definition} definition: not judged, {why}",
@@ -89,10 +91,10 @@ def show_fairness(found: Sequence[JudgedFlow]) -> None:
 
 
 def bounds(one: JudgedFlow) -> list[tuple[list[str], bool]]:
-    """What is bounded, with the rates and the excess as text, and whether the bound is kept.
+    """The bounded quantities, with rates and excess as text, and whether the bound is kept.
 
-    All paths together by the stringent definition; the links that violate the lenient one, or that
-    which is nearest to it.
+    All paths together by the stringent definition; the links that violate the lenient one, or else
+    the link nearest to a violation.
     """
     kept, found = one.margin, []
     if one.definition == "stringent":

@@ -97,7 +97,9 @@ FORMATS: dict[str, Callable[[str, Sequence[str], Sequence[Sequence[str]], int], 
     "markdown": _markdown,
     "latex": _latex,
 }
-"""What writes a table: of its title, its head, its rows, and the number of columns of text."""
+"""Functions that write a table from its title, its head, its rows, and the number of text
+columns.
+"""
 
 
 def checked_format(name: str) -> str:

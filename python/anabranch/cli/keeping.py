@@ -20,12 +20,13 @@ def show_and_write(
     *files: tuple[Path | None, Write],
     failure: OSError | None = None,
 ) -> None:
-    """Shows a result, then writes it to each file that was asked for, None for one that was not.
+    """Shows a result, then writes it to each requested file; None stands for a file that was not
+    requested.
 
-    Each step is taken whatever became of those before: an interrupt while tables are printed, a
-    full disk, a directory that was removed meanwhile. What cannot be written to its file is written
-    to the directory for temporary files. Raises one OSError at the end that says all of this, and
-    `failure` first: what could not be written before.
+    Each step runs even if earlier ones failed: an interrupt while tables are printed, a full disk,
+    a directory that was removed meanwhile. A result that cannot be written to its file is written
+    to the directory for temporary files. At the end raises one OSError that reports all failures,
+    first `failure`, from an earlier write.
     """
     said = message(failure).splitlines() if failure else []
     with ExitStack() as steps:
@@ -46,7 +47,7 @@ def _tell(said: list[str]) -> None:
 
 
 def _written(file: Path, write: Write, said: list[str]) -> None:
-    """Writes a file; adds to `said` what went wrong."""
+    """Writes a file; appends an error to `said`."""
     try:
         with writing(file):
             write(file)
@@ -58,7 +59,7 @@ def _written(file: Path, write: Write, said: list[str]) -> None:
 
 
 def _elsewhere(name: str, write: Write) -> Path | None:
-    """Where else it was written; None if that failed too."""
+    """The other place where it was written; None if that failed too."""
     place: Path | None = None
     try:
         place = Path(tempfile.mkdtemp(prefix="anabranch-")) / name

@@ -1,4 +1,4 @@
-"""What `anabranch law` does."""
+"""Implementation of `anabranch law`."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ NETWORKS = {
     "khalili/two-bottlenecks": "a path through each of two bottlenecks, TCP beside one of them",
     "khalili/scenario-c": "a private access point, and one that is shared with TCP",
 }
-"""Shipped scenarios in which a law is to have a fixed point, and what they are."""
+"""Shipped scenarios in which a law should have a fixed point, with descriptions."""
 
 
 @dataclass(frozen=True)
 class Rest:
-    """What theory says of a law in a network."""
+    """Theory's statement on a law in a network."""
 
     network: str
     rates_mbps: dict[str, float]
-    """Of a user of each class at the fixed point; nothing where there is none."""
+    """Rate of a user of each class at the fixed point; empty without one."""
     verdict: str
-    """Whether it comes back there without delay of feedback, and with it."""
+    """Whether the law returns to the fixed point, without and with delayed feedback."""
     why: str = ""
     """Why there is no fixed point or no verdict."""
 
@@ -115,7 +115,7 @@ def rest(law: str, network: str) -> Rest:
 
 
 def in_kernel(law: Law) -> str:
-    """Whether the kernel's arithmetic has a law: the bound on its error, or why not."""
+    """Whether the law can run in the kernel's arithmetic: the bound on its error, or why not."""
     try:
         found = _core.law_c(law)
     except _core.ScenarioError as why:
@@ -127,7 +127,7 @@ def in_kernel(law: Law) -> str:
 def show(
     law: Law, properties: list[Checked], rests: list[Rest], beside: dict[str, Rest], kernel: str
 ) -> None:
-    """Three tables; the last one has LIA's fixed points beside those of the law."""
+    """Prints three tables; the last one compares the law's fixed points with LIA's."""
     out, about = console(), _core.law(law)
     head = f"{about['label']}: {about['summary']}" if about["summary"] else about["label"]
     out.print(head, markup=False, highlight=False, style="bold")
@@ -164,7 +164,7 @@ def show(
 
 
 def _rates(place: Rest) -> str:
-    """What a user of each class gets."""
+    """Rate of a user of each class."""
     rates = [f"{name} {rate:.3f}" for name, rate in place.rates_mbps.items()]
     return ", ".join(rates) or "–"
 

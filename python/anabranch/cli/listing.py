@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 def controllers(long: bool) -> None:
-    """The controllers, and the slow starts that laws take; formulas, sources and options if `long`."""
+    """The controllers, and the slow starts that laws take; formulas, sources and options
+    if `long`.
+    """
     from .. import _core
 
     rows = []
@@ -93,7 +95,7 @@ def papers(_long: bool) -> None:
 
 
 def cells(_long: bool) -> None:
-    """How many cells each document has, and one of them."""
+    """Number of cells of each document, with one as an example."""
     from ..papers import PAPERS
     from ..papers.cells import cells
 
@@ -172,7 +174,7 @@ def _claims(key: str, long: bool) -> None:
 
 
 def _how(long: bool) -> None:
-    """What else there is to see of claims."""
+    """Hint on how to see more of claims."""
     more = "" if long else "--long shows statements whole; "
     text = f"{more}anabranch reproduce CLAIM judges one"
     console().print(text, style="dim", highlight=False)
@@ -208,12 +210,12 @@ def metrics(long: bool) -> None:
 
 @dataclass(frozen=True)
 class Listing:
-    """A list: what prints it, whether --long shows more, and what prints a part of it."""
+    """A list: the function that prints it, whether --long shows more, and a function for a part."""
 
     show: Callable[[bool], None]
     has_long: bool
     of: Callable[[str, bool], None] | None = None
-    """What prints the part of one document, if a document can be named."""
+    """Prints the part of one document, if a document can be named."""
 
 
 LISTS = {
@@ -263,11 +265,13 @@ def list_command(what: str, of: str | None = None, long: bool = False) -> None:
 
 
 def show_command(source: str, controller: str | None, overrides: list[str]) -> None:
-    """Prints the text of a scenario as it is, or with a controller and overrides written into it."""
+    """Prints the text of a scenario, unchanged or with a controller and overrides written
+    into it.
+    """
     from .options import scenario_from
 
     scenario = scenario_from(source)
     if controller or overrides:
         scenario = scenario.changed(controller=controller, overrides=overrides)
     text = scenario.text if scenario.text.endswith("\n") else f"{scenario.text}\n"
-    typer.echo(text.encode(), nl=False)  # TOML is UTF-8, whatever the terminal's encoding
+    typer.echo(text.encode(), nl=False)  # TOML is UTF-8, independent of the terminal's encoding

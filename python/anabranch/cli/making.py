@@ -1,4 +1,4 @@
-"""Where the runs of a command are made, and where they are kept."""
+"""Where a command makes its runs, and where it keeps them."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ class Making:
 
     @classmethod
     def of(cls, on: str, store: Path | None, workers: int) -> Making:
-        """What options say. Raises ValueError for a number of workers that is out of range."""
+        """Reads the options. Raises ValueError for a number of workers that is out of range."""
         from .options import checked_threads
 
         return cls(on, store, checked_threads(workers))
 
     @contextmanager
     def maker(self) -> Iterator[Maker]:
-        """What makes the runs. Raises what `sweeps.results.maker` raises."""
+        """Yields the maker of the runs. Raises the errors of `sweeps.results.maker`."""
         from ..makers import Core  # takes numpy, and --help does without
 
         if self.on == THREADS and self.store is None:  # needs no library of sweeps

@@ -1,4 +1,4 @@
-"""What `anabranch theory --map` shows: equilibria over a grid of keys and values."""
+"""Output of `anabranch theory --map`: equilibria over a grid of keys and values."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SHOWN = Quantity(decimals=4, always=True)
-"""How numbers of a map are written: in the unit of its quantity, all with the same decimals."""
+"""Format of numbers in a map: in the unit of the quantity, all with the same decimals."""
 
 MOST_COLUMNS = 12
-"""Of a printed table; the picture and the file have all."""
+"""Columns of a printed table; the picture and the file have all."""
 
 
 def axes_of(maps: list[str], out: Path | None) -> list[theory.Axis]:
@@ -78,7 +78,7 @@ def solving(
     rtt: str | float,
     making: Making,
 ) -> Iterator[Solve | None]:
-    """What solves the cells; None for this process, one after the other."""
+    """The solver of the cells; None to solve them in this process, one after the other."""
     if making == Making():
         yield None
         return
@@ -130,7 +130,7 @@ def figure(found: theory.WhatIf, of: str, plan: Plan, looks: Looks) -> Figure:
 
 
 def controllers_of(found: theory.WhatIf, plan: Plan) -> str:
-    """The controller under study, if all cells have it; where an axis sets others, that says so."""
+    """The controller under study, if all cells have the same one; empty if an axis sets it."""
     of_classes = [found.controllers[one.name] for one in under_study(plan)]
     if any(len(names) > 1 for names in of_classes):
         return ""

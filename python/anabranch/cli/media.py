@@ -1,4 +1,4 @@
-"""Tables of what stations share: the stations themselves, and links over media where places matter."""
+"""Tables of shared media: their stations, and links over media in which positions matter."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def travelled(runs: list[Rows]) -> tuple[float, str]:
 
 
 def unreachable(result: Result) -> Iterator[str]:
-    """What is to be said of links whose ends never reach each other."""
+    """Warnings on links whose ends never reach each other."""
     for link, where in of_links(result):
         runs = zip(result.runs, where, strict=True)
         connected = np.array([run.ways.connected[rows] for run, rows in runs])

@@ -69,7 +69,7 @@ def _print_facts(found: list[Fact]) -> None:
 
 
 def _answer(found: list[Fact], use: str) -> str:
-    """Whether the kernel allows it, as far as this user may ask."""
+    """Whether the kernel allows it, as far as this user can check."""
     there = allows(found, use)
     others = allows([fact for fact in found if fact.name != ROOT], use)
     if there == "no" and others != "no":
@@ -91,7 +91,7 @@ def load_command(name: str, min_ssthresh: int | None) -> None:
 
 
 def unload_command(name: str, force: bool) -> None:
-    """Takes a controller out and says what is left of it; by force, new connections get Reno then.
+    """Removes a controller and says which sockets keep it; by force, new connections then get Reno.
 
     Raises LinuxError when it is refused, and OSError when a default cannot be changed afterwards.
     """
@@ -103,7 +103,7 @@ def unload_command(name: str, force: bool) -> None:
 
 
 def _left(count: int | None) -> str:
-    """What is to be said of sockets that keep a controller, None if nobody knows how many."""
+    """Note on sockets that keep a controller; None if their number is unknown."""
     if count == 0:
         return ""
     if count is None:

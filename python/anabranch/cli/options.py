@@ -30,7 +30,9 @@ def seeds_from(seed: int, repeat: int) -> range:
 
 
 def checked_replications(option: str, number: int) -> int:
-    """The value of an option that counts replications. Raises ValueError when it is out of range."""
+    """The value of an option that counts replications. Raises ValueError when it is out of
+    range.
+    """
     if not 1 <= number <= MOST_REPLICATIONS:
         raise ValueError(f"{option} is {number}; it is from 1 to {MOST_REPLICATIONS}")
     return number
@@ -70,7 +72,7 @@ def time_from(option: str, text: str, hint: str = 'a time such as "150 ms"') -> 
 def recording_from(
     pcap: Path | None, qlog: Path | None, until: str | None, keep_bytes: int | None
 ) -> Recording:
-    """What `run` writes down. Raises ValueError for options that do not go together."""
+    """Recordings that `run` writes. Raises ValueError for options that do not go together."""
     if until is not None and not (pcap or qlog):
         raise ValueError(f"--record-until is {until!r}; say what to record with --pcap or --qlog")
     if keep_bytes is not None and not pcap:

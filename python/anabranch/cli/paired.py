@@ -23,18 +23,18 @@ from .terminal import columns, console, named, stopped
 
 @dataclass(frozen=True)
 class Change:
-    """What a class gets under a controller less what it gets under the first one."""
+    """Rate of a class under a controller minus its rate under the first one."""
 
     users: str
     controller: str
     bps: Interval
-    """Of the differences, seed by seed."""
+    """Interval of the differences, seed by seed."""
     relative: float | None
-    """Of the first controller's rate; None where that is zero."""
+    """Relative to the first controller's rate; None if that is zero."""
 
     @property
     def word(self) -> str:
-        """Whether the interval tells which of the two gives more."""
+        """Whether the interval decides which of the two gives more."""
         if self.bps.low > 0:
             return "more"
         return "less" if self.bps.high < 0 else "undecided"
@@ -69,8 +69,8 @@ def controllers_from(text: str) -> dict[str, str]:
 def paired_command(scenario: Scenario, given: dict[str, str], seeds: range, asked: Any) -> None:
     """Simulates a scenario under each controller with the same seeds, and prints what changes.
 
-    After an interrupt those that are whole are shown and written if there are two or more. Raises
-    ScenarioError before anything is run where one of the controllers is wrong.
+    After an interrupt the finished controllers are shown and written if there are two or more.
+    Raises ScenarioError before the first run if one of the controllers is wrong.
     """
     for controller in given.values():
         scenario.plan(overrides=asked.overrides, controller=controller)
@@ -114,7 +114,7 @@ def paired_command(scenario: Scenario, given: dict[str, str], seeds: range, aske
 
 
 def changes(results: dict[str, Result]) -> list[Change]:
-    """For each class, each controller beside the first one."""
+    """For each class, the change under each controller against the first one."""
     (_, before), *others = results.items()
     return [
         Change(
@@ -155,7 +155,7 @@ def table_of(results: dict[str, Result], found: list[Change]) -> Table:
 
 
 def as_data(results: dict[str, Result], found: list[Change]) -> dict[str, Any]:
-    """All results and what changes, as `write_json` takes it."""
+    """All results and changes, as `write_json` takes them."""
     return {
         "format": FORMAT,
         "kind": "anabranch comparison of controllers",

@@ -56,7 +56,7 @@ def round_trip(text: str) -> str | float:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What theory says about a plan."""
+    """Theory's prediction for a plan."""
 
     plan: Plan
     states: tuple[theory.Equilibrium, ...]
@@ -67,7 +67,9 @@ class Prediction:
     fair: tuple[theory.Allocation, ...] = ()
     """The α-fair and max-min allocations that were asked for."""
     pareto: tuple[theory.ParetoCheck, theory.Allocation | None] | None = None
-    """Whether the equilibrium is Pareto-optimal, and what dominates it, if that was asked."""
+    """Whether the equilibrium is Pareto-optimal, and an allocation that dominates it, if
+    requested.
+    """
 
     @property
     def equilibrium(self) -> theory.Equilibrium:
@@ -124,7 +126,7 @@ def predicted(
 
 
 def theory_command(source: str, asked: TheoryOptions) -> None:
-    """Prints the equilibrium, the optima and what else was asked for, and writes them."""
+    """Prints the equilibrium, the optima and other requested results, and writes them."""
     asked = replace(
         asked,
         utility=chosen("--utility", asked.utility, OPTIMA),
@@ -202,7 +204,7 @@ def _checked(asked: TheoryOptions) -> str | float:
 
 
 def _show(what: Prediction, asked: TheoryOptions) -> None:
-    """Prints the equilibrium and what is set beside it."""
+    """Prints the equilibrium and the allocations to compare with it."""
     out = console()
     out.print(_classes(what))
     out.print(_links(what))
@@ -229,7 +231,7 @@ def _show(what: Prediction, asked: TheoryOptions) -> None:
 
 
 def found_states(verdicts: Sequence[str], see: str = "") -> str:
-    """How many steady states were found, and which of them is the answer, in words.
+    """The number of steady states found, and which of them is the answer, in words.
 
     `verdicts` are those of the states in their order; `see` says how to see them all.
     """
@@ -243,7 +245,7 @@ def found_states(verdicts: Sequence[str], see: str = "") -> str:
 
 
 def tell_several_states(result: Result) -> None:
-    """Says of a prediction that it is one of several."""
+    """Prints that a prediction is one of several."""
     verdicts = [state["stability"] for state in result.theory["steady_states"]]
     if len(verdicts) > 1:
         text = found_states(verdicts, "; anabranch theory --all shows each")
@@ -292,7 +294,7 @@ def _pareto(check: theory.ParetoCheck) -> str:
 
 
 def tell_left_out(plan: Plan) -> None:
-    """Says what of a plan theory does not see."""
+    """Prints the parts of a plan that theory ignores."""
     for part in theory.left_out(plan):
         console().print(f"theory leaves out {part}", style="yellow", markup=False)
 
@@ -326,7 +328,7 @@ def _classes(what: Prediction) -> Table:
 
 
 def _beside(what: Prediction) -> list[theory.Allocation]:
-    """The allocations that were asked for, and what dominates the equilibrium, if anything."""
+    """The requested allocations, and one that dominates the equilibrium, if there is one."""
     dominating = what.pareto[1] if what.pareto else None
     return [*what.fair, dominating] if dominating else [*what.fair]
 
@@ -354,7 +356,9 @@ def _links(what: Prediction) -> Table:
 
 
 def as_result(scenario: Scenario, what: Prediction, origin: dict[str, Any]) -> Result:
-    """The prediction in the shape of a simulated result; what only theory has stands in `theory`."""
+    """The prediction in the shape of a simulated result; `theory` holds results that only theory
+    has.
+    """
     found = what.equilibrium
     parts = {
         "equilibrium": {

@@ -29,7 +29,9 @@ class KernelRunOptions:
 
 
 def run_command(source: str, options: KernelRunOptions) -> None:
-    """Runs on the real kernel, prints the result with the emulator's error, and writes it if asked."""
+    """Runs on the real kernel, prints the result with the emulator's error, and writes it
+    if asked.
+    """
     produce = partial(
         measured,
         seeds=options.seeds,
@@ -59,7 +61,7 @@ def measured(scenario: Scenario, seeds: Sequence[int], **options: Any) -> Result
 
 
 def show_error(result: Result) -> None:
-    """How late and how busy the emulator was, and what became of replications that were not valid."""
+    """Prints lateness and load of the emulator, and the fate of invalid replications."""
     out = console()
     late = max(run.emulator.lateness_p99_s for run in result.runs) * 1e3
     busy = max(run.emulator.cpu_fraction for run in result.runs)
@@ -86,7 +88,7 @@ def show_error(result: Result) -> None:
 
 
 def remarks(result: Result) -> list[str]:
-    """What makes a result weaker although it is valid: no priority, links that nobody measured."""
+    """Weaknesses of a valid result: no real-time priority, unmeasured links."""
     found = []
     if any(run.emulator.has("real_time") and not run.emulator.real_time for run in result.runs):
         found.append("the emulator had no real-time priority: whatever else runs can make it late")

@@ -31,16 +31,16 @@ SEEDS = {SIMULATION: (20, 5), LINUX: (5, 3)}
 """Replications of a configuration, and with --quick."""
 SENSITIVITY_SEEDS = 10
 KEPT = Path("out/measurements")
-"""Where measured replications are kept by default, a directory for each document."""
+"""Default directory of measured replications, with a subdirectory for each document."""
 SPARE = ("goodput", "with probing", "optimum", "fixed point", "band")
-"""Columns of the side-by-side table that a narrow terminal does without, the first one first."""
+"""Columns of the side-by-side table that a narrow terminal omits, the first one first."""
 QUICK = "quick"
 """Short replications lie in a directory of their own: they never replace long ones."""
 
 
 @dataclass(frozen=True)
 class Where:
-    """The world in which claims are measured, and where its replications are kept or lie."""
+    """The world in which claims are measured, and the directory of its replications."""
 
     world: str
     keep: Path | None = None
@@ -48,7 +48,7 @@ class Where:
     making: Making = field(default_factory=Making)
 
     def __post_init__(self) -> None:
-        """Takes the world by its name. Raises ValueError for what does not go together."""
+        """Resolves the name of the world. Raises ValueError for options that do not go together."""
         object.__setattr__(self, "world", chosen("--world", self.world, WORLDS))
         if self.keep and self.judged:
             raise ValueError("--keep measures and --from does not: give one of them")
@@ -76,7 +76,7 @@ class Where:
 
 
 def say(text: str) -> None:
-    """What a measurement tells, line by line."""
+    """Prints a message of a measurement."""
     console().print(text, style="yellow", highlight=False, markup=False)
 
 
@@ -93,7 +93,7 @@ class ReproduceOptions:
 
 
 def reproduce_command(names: list[str], options: ReproduceOptions) -> None:
-    """Evaluates claims, prints their verdicts, and writes what is asked."""
+    """Evaluates claims, prints their verdicts, and writes the requested files."""
     where, quick, json, report = options.where, options.quick, options.json, options.report
     try:
         selected = select(names)
@@ -149,13 +149,13 @@ def page_of(key: str, directory: Path) -> Path:
 
 
 def _sensitivity(key: str, lab: Laboratory, configuration: Progress) -> None:
-    """Runs the configurations that show what open parameters move; ten seeds are enough to see it."""
+    """Runs the configurations that vary open parameters; ten seeds are enough to show an effect."""
     lab.seeds = min(lab.seeds, SENSITIVITY_SEEDS)
     lab.run(PAPERS[key].sensitivity, configuration)
 
 
 def show(findings: list[Finding], laboratories: dict[str, Laboratory]) -> None:
-    """The side-by-side table, the verdicts, and what did not come out."""
+    """Prints the side-by-side table, the verdicts, and the claims that were not reproduced."""
     out = console()
     remarks: dict[str, str] = {}
     for key, lab in laboratories.items():
@@ -189,7 +189,7 @@ def show(findings: list[Finding], laboratories: dict[str, Laboratory]) -> None:
 
 
 def _print_not_run(findings: list[Finding]) -> None:
-    """Why claims have no verdict, those with the same reason together."""
+    """Prints why claims have no verdict, grouped by reason."""
     reasons: dict[str, list[str]] = {}
     for finding in findings:
         if finding.verdict == "not_run":
@@ -199,13 +199,13 @@ def _print_not_run(findings: list[Finding]) -> None:
 
 
 def _side_by_side(rows: Sequence[Row]) -> Table:
-    """Published, theory and the worlds in which the configurations were run."""
+    """Published and theoretical rates, and those of the worlds that ran the configurations."""
     body = [[row.scenario, *_marked(row), _judged(row)] for row in rows]
     return table(caption(rows), ["scenario", *head(rows), "verdict"], body, left=4, spare=SPARE)
 
 
 def _judged(row: Row) -> str:
-    """The verdict of a row, and what its band does not tell."""
+    """The verdict of a row, with its remark."""
     verdict = worded(row.verdict) if row.verdict else ""
     return f"{verdict},\n{row.remark}" if row.remark else verdict
 
@@ -216,7 +216,7 @@ def _marked(row: Row) -> list[str]:
 
 
 def _moved(variants: Sequence[tuple[str, dict[str, Interval]]]) -> Table:
-    """What the open parameters move."""
+    """Effect of the open parameters."""
     title = "What the open parameters move"
     configurations = list(variants[0][1])
     head = ["variant", *configurations]

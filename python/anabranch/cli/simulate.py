@@ -107,9 +107,9 @@ def perform(
     tell: Callable[[Result], object],
     recording: Recording,
 ) -> Result:
-    """What a world gives for a scenario: shown, with what `tell` has to say, and written.
+    """Runs a scenario in a world, shows the result with the remarks of `tell`, and writes it.
 
-    Raises OSError after all of that if a file, or the recording, could not be written.
+    Raises OSError at the end if a file, or the recording, could not be written.
     """
     scenario = scenario_from(source)
     if json:
@@ -138,7 +138,7 @@ def check_complete(result: Result, seeds: Sequence[int]) -> None:
 
 
 def simulated(scenario: Scenario, seeds: Sequence[int], maker: Maker, **options: Any) -> Result:
-    """What a maker gives, with a progress bar."""
+    """The result of a maker, with a progress bar."""
     return watched("simulating", maker.run, scenario, seeds, **options)
 
 
@@ -195,7 +195,7 @@ def tell_short(results: Mapping[str, Result]) -> None:
 
 
 def extent(result: Result) -> str:
-    """How many replications there are, what they cover, and what their numbers are."""
+    """Number of replications, the time they measure, and the kind of interval."""
     plan, number = result.plan, len(result.runs)
     measured = f"{plan.duration_s - plan.warmup_s:g} s measured after {plan.warmup_s:g} s"
     if number == 1:
@@ -205,7 +205,7 @@ def extent(result: Result) -> str:
 
 
 def classes(result: Result) -> Table:
-    """What the users of each class get."""
+    """Rates of the users of each class."""
     rows, kinds = result.summary(), result.plan.classes
     controllers = [
         "–" if kind.protocol == "udp" else row.controller

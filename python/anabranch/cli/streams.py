@@ -34,15 +34,15 @@ SPELLED = {
 
 
 class Output(io.FileIO):
-    """Standard output. A reader that closes the pipe ends the output, and nothing else: files are
-    still written, and the status is that of the command.
+    """Standard output. If the reader closes the pipe, only the output ends: files are still
+    written, and the exit status is that of the command.
     """
 
     deserted = False
     """Whether the reader has closed the pipe."""
 
     def write(self, data: Any, /) -> int:
-        """Writes `data`, or discards it where nobody reads any more. Raises OSError otherwise."""
+        """Writes `data`, or discards it once the reader is gone. Raises other OSErrors."""
         try:
             return super().write(data)
         except BrokenPipeError:
@@ -70,7 +70,7 @@ def prepare() -> None:
 
 
 def finish() -> None:
-    """Writes what is still buffered. Raises OSError if that fails; the rest is discarded then."""
+    """Writes buffered output. Raises OSError if that fails, and discards the rest."""
     if sys.stdout is None:
         return
     try:

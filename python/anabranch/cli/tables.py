@@ -1,4 +1,4 @@
-"""Tables: how wide their columns are, and what becomes of them on a narrow terminal."""
+"""Tables: the widths of their columns, and their form on a narrow terminal."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ SPREAD = re.compile(" (±|\\+-) ")
 class Table:
     """A table whose first `left` columns are text and whose others are numbers; cells have markup.
 
-    Lines break between words only, numbers last. Where the terminal is too narrow for the words
-    side by side, columns that `spare` names are left out, the first one first, and a note says so.
-    Where that does not help either, every cell has a line of its own.
+    Lines break between words only, numbers last. If the terminal is too narrow, columns in `spare`
+    are left out, the first one first, and a note says so. If that is not enough, every cell gets
+    its own line.
     """
 
     title: str
@@ -102,7 +102,7 @@ def _aligned(cells: Sequence[Text]) -> list[Text]:
 
 
 def _at_points(numbers: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Each number between the spaces that bring its decimal point below those of the others."""
+    """Pads numbers with spaces so that their decimal points align."""
     points = [number.find(".") if "." in number else len(number) for number in numbers]
     before = max(points, default=0)
     behind = max((len(number) - at for number, at in zip(numbers, points, strict=True)), default=0)
@@ -113,14 +113,14 @@ def _at_points(numbers: Sequence[str]) -> list[tuple[str, str, str]]:
 
 
 def _parts(cell: Text) -> tuple[str, str, str]:
-    """Mean, sign and half-width of a cell; where there is no half-width, the last two are empty."""
+    """Mean, sign and half-width of a cell; without a half-width, the last two are empty."""
     mean, sign, half = [*SPREAD.split(cell.plain.strip(), maxsplit=1), "", ""][:3]
     return mean.strip(), sign, half.strip()
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a table is drawn."""
+    """Style of a table."""
 
     widths: Sequence[int]
     padding: int
@@ -202,7 +202,7 @@ def _broken(cell: Text) -> Text:
 
 
 def _upright(table: Table) -> rich.Table:
-    """The cells of each row one below the other, with their headings beside them."""
+    """The cells of each row, one per line, with their headings."""
     result = rich.Table(title=table.title, title_justify="left", show_header=False)
     result.add_column(style="bold")
     result.add_column(overflow="fold")

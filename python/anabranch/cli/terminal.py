@@ -31,10 +31,10 @@ VERDICT_STYLES = {
 
 @dataclass
 class Output:
-    """Where tables go and how they are written, as the options of the command at work say."""
+    """Destination and form of tables, from the options of the current command."""
 
     reserved: bool = False
-    """Whether standard output is for a file alone: then tables and notes go to standard error."""
+    """Whether standard output carries a file only: tables and notes then go to standard error."""
     format: str = TEXT
     """A name of `--format`; but for text, standard output has the tables and nothing else."""
 
@@ -80,7 +80,7 @@ def table(
     left: int = 1,
     spare: Sequence[str] = (),
 ) -> Table:
-    """A table whose first `left` columns are text; those that `spare` names may be left out."""
+    """A table whose first `left` columns are text; columns in `spare` may be left out."""
     return Table(title, head, rows, left, spare)
 
 
@@ -134,7 +134,7 @@ class ReportProgress(Protocol):
 
 @contextmanager
 def progress(label: str) -> Iterator[ReportProgress]:
-    """A progress bar on standard error; where that is no terminal, a line from time to time."""
+    """A progress bar on standard error; without a terminal, a line from time to time."""
     if not sys.stderr.isatty():
         yield Lines(sys.stderr, label).tell
         return

@@ -1,6 +1,6 @@
-"""Fairness: what the documents mean by it, as predicates over numbers from any world.
+"""Fairness as the documents define it: predicates over numbers from any world.
 
-Each part is imported when it is first used: most runs judge nothing.
+Each part is imported when it is first used: most runs judge no fairness.
 """
 
 from __future__ import annotations

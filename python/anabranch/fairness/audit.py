@@ -1,5 +1,5 @@
-"""Which controllers are TCP-fair: each of them as the ensemble in a few small networks, by both
-definitions.
+"""Audits which controllers are TCP-fair: runs each as the ensemble in a few small networks and
+applies both definitions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ENSEMBLE = "ensemble"
 """Name of the flow that is audited."""
 
 Progress = Callable[[float, float, str], object]
-"""Told the runs done, the runs in all, and what is being run."""
+"""Called with the runs done, the runs in all, and the current run."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Network:
 
 
 def _over_one(paths: int) -> str:
-    """An override: so many paths over the bottleneck that all share."""
+    """An override that sets the number of paths over the common bottleneck."""
     path = '{ links = ["bottleneck"] }'
     return f"flow.{ENSEMBLE}.path=[{', '.join([path] * paths)}]"
 
@@ -76,22 +76,22 @@ NETWORKS = (
 
 @dataclass(frozen=True)
 class Entry:
-    """What a controller does in a network."""
+    """The judgement of one controller in one network."""
 
     controller: str
     network: str
     fairness: Fairness
-    """With all that is unused as spare capacity, on which `word` rests."""
+    """Judged with all capacity left unused as spare; `word` rests on this reading."""
     elsewhere: Fairness
-    """With only what flows leave that are limited elsewhere."""
+    """Judged with only the capacity that other flows leave because they are limited elsewhere."""
     total_bps: Interval
-    """What the ensemble takes."""
+    """Rate of the ensemble."""
     utilisation: Interval
     """The part of the capacity of the ensemble's links that all flows use."""
 
     @property
     def of_bound(self) -> float:
-        """The ensemble's total relative to what the stringent definition allows."""
+        """The ensemble's total relative to the bound of the stringent definition."""
         return 1 + self.fairness.excess
 
     @property
@@ -127,7 +127,7 @@ def registered() -> list[str]:
 
 
 def judged(result: Result, twin: Reference, controller: str, network: str) -> Entry:
-    """What a result says of a controller."""
+    """The judgement of a controller, from its result."""
     links = list(dict.fromkeys(link for way in ways(result.plan, twin.flow) for link in way))
     rates = result.rates_bps
     limited = [link for link in links if link in rates]
@@ -169,21 +169,23 @@ class _Work:
 
 @dataclass
 class Audit:
-    """Controllers in networks. References are made once for each network and serve all controllers."""
+    """Controllers in networks. References are made once for each network and serve all
+    controllers.
+    """
 
     controllers: Sequence[str] = field(default_factory=registered)
     seeds: Seeds = range(1, 11)
     """Distinct seeds, or how many."""
     networks: Sequence[Network] = NETWORKS
     maker: Maker = field(default_factory=Core)
-    """What makes the runs."""
+    """Makes the runs."""
     entries: list[Entry] = field(default_factory=list)
     interrupted: bool = False
     """Whether an interrupt left controllers or networks out."""
     seed_list: list[int] = field(init=False)
     """The seeds, one by one."""
     given: dict[str, str] = field(init=False)
-    """What gives each of the controllers again: its name, or a law as it was given."""
+    """How to name each controller again: its name, or a law as it was given."""
 
     def __post_init__(self) -> None:
         """Takes controllers by the names that results have. Raises ScenarioError for an unknown
@@ -204,7 +206,7 @@ class Audit:
                 load(network.source).plan(controller=controller, overrides=overrides)
 
     def run(self, progress: Progress | None = None) -> None:
-        """Fills `entries`, network by network; after an interrupt with those that had finished."""
+        """Fills `entries`, network by network; after an interrupt, with the finished ones."""
         self.entries, self.interrupted = [], False
         work = _Work(sum(self._runs(network) for network in self.networks), self.maker, progress)
         try:
@@ -240,7 +242,7 @@ class Audit:
             self.entries.append(judged(result, twin, controller, network.name))
 
     def _runs(self, network: Network) -> int:
-        """How many runs a network takes, with those of its reference."""
+        """The number of runs for a network, including its reference."""
         with_tcp, without = twins(load(network.source), ENSEMBLE, overrides=network.overrides)
         return len({one.text for one in with_tcp}) + bool(without) + len(self.controllers)
 

@@ -83,8 +83,8 @@ def design_goals(
 ) -> Goals:
     """The three goals for one multipath user.
 
-    `tcp_rates` are what a TCP would get on each of its paths under the same loss and RTT, in the
-    unit of `path_rates`. Goal 1: in total at least the best of them, within `margin`.
+    `tcp_rates` are the rates that a TCP would get on each of its paths under the same loss and RTT,
+    in the unit of `path_rates`. Goal 1: in total at least the best of them, within `margin`.
     """
     return Goals(
         improve_throughput=sum(path_rates) >= (1 - margin) * max(tcp_rates),

@@ -36,9 +36,9 @@ def settling_time(
     """Seconds from `event_s` until a path's rate first reaches `level` times its new steady rate.
 
     The rate is that of the last `smooth_s` seconds, from the cumulative `arrived_bytes` sampled at
-    the evenly spaced `t_s`. `steady_bps` is what the path will carry in the end; it must come from
-    elsewhere (theory, or the capacity), since a path that does not settle has no steady rate of its
-    own. Infinite if the level is not reached by `until_s`.
+    the evenly spaced `t_s`. `steady_bps` is the new steady rate of the path. It must come from
+    elsewhere (theory, or the capacity), because the samples of a path that does not settle show no
+    steady rate. Infinite if the level is not reached by `until_s`.
     """
     step = t_s[1] - t_s[0]
     width = max(1, round(smooth_s / step))

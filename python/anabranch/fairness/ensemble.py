@@ -2,15 +2,14 @@
 
 *Lenient* (Definition 1, eq. 1.2 and 1.3): on each link the ensemble takes at most the rate of one
 TCP. *Stringent* (Definition 2, eq. 1.4): the ensemble is lenient, and its total is at most one
-TCP's share on its best path plus what nobody else uses on its other paths,
-`M ≤ max_p (T_p + Σ_{q≠p} S_q)`. The thesis prints `arg max` and `M_p` where `max` and the share of
-a TCP are meant.
+TCP's share on its best path plus the unused capacity of its other paths, `M ≤ max_p (T_p + Σ_{q≠p}
+S_q)`. The thesis prints `arg max` and `M_p` where `max` and the share of a TCP are meant.
 
-`S_q` has two readings, and both are computed. *unused* is all that is free without the
-ensemble, also what one TCP that halves its window leaves of a queue that limits it. *elsewhere*
-is the thesis' wording, capacity "available because all flows using the links of p are
-bottlenecked elsewhere": what is unused of a link that neither drops, marks nor loses a packet
-without the ensemble, and nothing of others.
+`S_q` has two readings, and both are computed. *unused* is all capacity that is free without the
+ensemble, including the capacity that one TCP leaves free by halving its window. *elsewhere* is the
+thesis' wording, capacity "available because all flows using the links of p are bottlenecked
+elsewhere": the unused capacity of a link that neither drops, marks nor loses a packet without the
+ensemble. Other links have none.
 
 Links are the bottlenecks of the paths: on a link that does not limit any of them, flows over
 several bottlenecks may add up.
@@ -24,12 +23,12 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Spare = Literal["unused", "elsewhere"]
-"""Which capacity counts as spare."""
+"""The two readings of spare capacity."""
 
 
 @dataclass(frozen=True)
 class OnLink:
-    """What an ensemble takes of one bottleneck, and what one TCP would."""
+    """Rate of an ensemble on one bottleneck, and the rate of a TCP there."""
 
     link: str
     ensemble_bps: float
@@ -38,7 +37,7 @@ class OnLink:
 
     @property
     def excess(self) -> float:
-        """By what fraction of the link a TCP is exceeded; negative if it is not."""
+        """Excess over a TCP's rate as a fraction of the link's capacity; negative if below."""
         return (self.ensemble_bps - self.tcp_bps) / self.capacity_bps
 
 
@@ -58,7 +57,7 @@ class Fairness:
 
     @property
     def violated(self) -> tuple[str, ...]:
-        """Bottlenecks of which the ensemble takes more than a TCP would, by more than the margin."""
+        """Bottlenecks on which the ensemble exceeds a TCP's rate by more than the margin."""
         return tuple(link.link for link in self.links if link.excess > self.margin)
 
     @property
@@ -68,7 +67,7 @@ class Fairness:
 
     @property
     def excess(self) -> float:
-        """By what fraction the ensemble exceeds the bound of eq. 1.4; negative if it does not."""
+        """Excess over the bound of eq. 1.4 as a fraction of the bound; negative if below."""
         return excess(self.total_bps, self.bound_bps)
 
     @property
@@ -111,11 +110,11 @@ def ensemble_fairness(
     """Both definitions for an ensemble with one rate, bottleneck and rate of a TCP for each path,
     in bit/s.
 
-    `tcp_rates[p]` is what one TCP gets on path `p` in place of the ensemble; `spare[l]` what nobody
-    uses of bottleneck `l` without the ensemble, by the `reading` that is named in the result.
-    `margin` is a fraction of a link's capacity in
-    Definition 1, and of the bound in Definition 2. Paths that share a bottleneck are one path to
-    eq. 1.4: its spare capacity counts once, and not beside a TCP on it.
+    `tcp_rates[p]` is the rate of one TCP on path `p` in place of the ensemble. `spare[l]` is the
+    capacity of bottleneck `l` that is unused without the ensemble, by the `reading` that the result
+    names. `margin` is a fraction of a link's capacity in Definition 1, and of the bound in
+    Definition 2. Paths that share a bottleneck are one path to eq. 1.4: its spare capacity counts
+    once, and does not count if the TCP is on that path.
 
     Raises ValueError if there is no path, lengths differ, a rate is negative or unknown, the margin
     is not from 0 to 1, or a bottleneck has no spare capacity (which may be zero) or no capacity.

@@ -1,4 +1,4 @@
-"""Whether the flows of a scenario that are to be TCP-fair are: what `fair` in a scenario file
+"""Judges the flows of a scenario that must be TCP-fair, as the key `fair` in a scenario file
 demands.
 """
 
@@ -19,7 +19,7 @@ from .references import Runs, reference, tcp_fairness, twins
 
 @dataclass(frozen=True)
 class Demand:
-    """What a scenario demands of a flow by its key `fair`."""
+    """The demand on a flow by the key `fair` of its scenario."""
 
     flow: str
     definition: Literal["lenient", "stringent"]
@@ -32,13 +32,13 @@ class Judgement:
 
     demand: Demand
     fairness: Fairness
-    """With all that is unused as spare capacity, on which `met` rests."""
+    """Judged with all capacity left unused as spare; `met` rests on this reading."""
     elsewhere: Fairness
-    """With only what flows leave that are limited elsewhere."""
+    """Judged with only the capacity that other flows leave because they are limited elsewhere."""
 
     @property
     def met(self) -> bool:
-        """Whether the definition that is demanded holds."""
+        """Whether the demanded definition holds."""
         fair = self.fairness
         return fair.lenient if self.demand.definition == "lenient" else fair.stringent
 
@@ -68,12 +68,12 @@ class Judgement:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The judgement as plain data, as a result file has it."""
+        """The judgement as plain data, as in a result file."""
         return self.record().to_json()
 
 
 def demands(plan: Plan) -> list[Demand]:
-    """What a plan demands of its flows; one without users is not there."""
+    """The demands of a plan on its flows; flows without users are left out."""
     return [
         Demand(flow.name, flow.fair.definition, flow.fair.margin)
         for flow in plan.classes
@@ -135,7 +135,7 @@ def judge(
     """Simulates a scenario and judges each of its flows that has `fair`.
 
     Arguments are those of `anabranch.run`. Raises ValueError if no flow has `fair` and for seeds
-    that are not distinct integers, and as `reference` does.
+    that are not distinct integers. Also raises the errors of `reference`.
     """
     chosen = checked_seeds(seeds)
     if isinstance(scenario, str):

@@ -1,5 +1,5 @@
-"""What the definitions of multipath TCP-fairness compare with: twins of a scenario, with a TCP in
-place of the ensemble on each of its paths in turn, and without it (Tse 2006, §1.3)."""
+"""References for the definitions of multipath TCP-fairness: twins of a scenario, with a TCP in
+place of the ensemble on each of its paths in turn, and without the ensemble (Tse 2006, §1.3)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .ensemble import Fairness, Spare, ensemble_fairness
 
 Floats = NDArray[np.float64]
 Runs = Callable[[Scenario, list[int]], Result]
-"""Whatever simulates, measures or remembers."""
+"""A function that gives results: by simulation, by measurement, or from a cache."""
 
 OWN = ("controller", "base", "path", "striped", "protocol", "fair")
 """Keys of an ensemble that a TCP in its place does not have."""
@@ -31,21 +31,21 @@ class Reference:
 
     flow: str
     bottlenecks: tuple[str, ...]
-    """Of each path: the link of it that a TCP on it uses most."""
+    """For each path, the link that a TCP on it uses most."""
     tcp_bps: Floats
     """Shape (paths, replications). An idealised TCP is meant (footnote 1 of the thesis): it takes
-    at least what nobody uses, which a real one that halves its window leaves in part."""
+    at least the unused capacity; a real TCP halves its window and leaves part of that unused."""
     spare_bps: dict[str, Floats]
     """By bottleneck, shape (replications,): all that is unused without the flow."""
     capacities_bps: dict[str, float]
     """By bottleneck."""
     measured_bps: Floats
-    """As `tcp_bps`, what a TCP took and no more."""
+    """Measured rate of a TCP, same shape as `tcp_bps`."""
     elsewhere_bps: dict[str, Floats]
-    """As `spare_bps`, only where flows leave it because they are limited elsewhere."""
+    """As `spare_bps`, but only on links whose flows are limited elsewhere."""
 
     def read(self, spare: Spare) -> tuple[Floats, dict[str, Floats]]:
-        """What a TCP is taken to get on each path, and the spare capacity, by a reading of it."""
+        """The rate of a TCP on each path and the spare capacity, for one reading of "spare"."""
         if spare == "unused":
             return self.tcp_bps, self.spare_bps
         floor = np.array([self.elsewhere_bps[link] for link in self.bottlenecks])
@@ -61,8 +61,8 @@ def twins(
 ) -> tuple[list[Scenario], Scenario | None]:
     """The scenario with one TCP in place of `flow` on each of its paths, and without it.
 
-    The second is None if nobody else is there. Raises ScenarioError, and ValueError if there is no
-    such flow, it is not one user, or a path of it has no link with a rate.
+    The second is None if the scenario has no other flow. Raises ScenarioError, and ValueError if
+    there is no such flow, if it has several users, or if one of its paths has no link with a rate.
     """
     document = scenario.document(controller=controller, overrides=overrides)
     plan = scenario.plan(controller=controller, overrides=list(overrides))
@@ -98,11 +98,12 @@ def reference(
     overrides: Sequence[str] = (),
     runs: Runs = run,
 ) -> Reference:
-    """What one TCP gets on each path of `flow` in its place, and what is unused without it.
+    """The rate of one TCP on each path of `flow` in its place, and the capacity left unused without
+    the flow.
 
-    `controller` and `overrides` are those of the run that is to be judged: other flows keep theirs.
-    `runs` produces results, by simulation unless told; paths that are alike are run once. Raises
-    what `twins` raises, and KeyboardInterrupt after an interrupt.
+    `controller` and `overrides` are those of the run to judge: other flows keep theirs. `runs`
+    produces results, by default by simulation; identical paths are run once. Raises the errors of
+    `twins`, and KeyboardInterrupt after an interrupt.
     """
     chosen = checked_seeds(seeds)
     with_tcp, without = twins(scenario, flow, controller=controller, overrides=overrides)
@@ -138,8 +139,8 @@ def reference(
 
 
 def limits(result: Result, link: str) -> NDArray[np.bool_]:
-    """Whether a link limits a flow in each replication: it drops, marks or loses a packet, which is
-    what makes a flow slow down. Flows on others are limited elsewhere, or by their application.
+    """Whether a link limits a flow in each replication: it drops, marks or loses a packet, and
+    flows slow down. Flows on others are limited elsewhere, or by their application.
     """
     signals = ("dropped_packets", "marked_packets", "lost_packets")
     return np.asarray(sum(result.link(link, signal) for signal in signals) > 0)
@@ -190,12 +191,12 @@ def capacity(result: Result, link: str) -> float:
 def tcp_fairness(
     result: Result, reference: Reference, *, margin: float = 0.05, spare: Spare = "unused"
 ) -> Fairness:
-    """Both definitions for a result of any world, by means over its replications, with a reading of
-    spare capacity.
+    """Applies both definitions to a result of any world, with means over its replications and one
+    reading of spare capacity.
 
-    `result` is of the scenario that `reference` was made for; a striped flow is taken to give each
-    of its paths the same part. Raises ValueError without a reference, and if the flow is not in the
-    result or its paths are not those of the reference.
+    `result` is of the scenario that `reference` was made for; a striped flow is assumed to give
+    each of its paths the same share. Raises ValueError without a reference, and if the flow is not
+    in the result or its paths are not those of the reference.
     """
     if reference is None:
         raise ValueError(

@@ -12,11 +12,11 @@ from .. import _core
 
 @contextmanager
 def awake() -> Iterator[int]:
-    """Has a thread spin on every processor that this one may use, whenever nothing else wants it,
-    as long as the block lasts; on how many.
+    """Keeps processors awake: during the block, a thread of idle priority spins on every processor
+    that the caller may use. Yields the number of these threads.
 
-    The threads get their policy from outside, and know nothing of Python: what gives way to
-    everything must hold no lock.
+    The threads get their policy from outside and never touch Python: a thread of the lowest
+    priority must not hold a lock.
     """
     with ExitStack() as stack:
         kept = 0

@@ -1,8 +1,8 @@
-"""Calibration: whether the emulated links are what the plan says, measured before anything is
-believed.
+"""Calibration: measures, before a run, whether the emulated links have the delays and rates of the
+plan.
 
-UDP packets cross the very devices and links that connections will. Single small packets tell the
-one-way delay, a stream above the rate tells the rate. About a second in all.
+UDP packets cross the same devices and links as the connections. Single small packets measure the
+one-way delay, a stream above the rate measures the rate. It takes about a second.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ RATE_TOLERANCE = 0.01
 DELAY_TOLERANCE_S = 0.3e-3
 
 PROBES = 21
-"""Single packets on each path, of which the median counts."""
+"""Single packets on each path; their median counts."""
 
 STREAM_S = 0.4
 MOST_STREAM_S = 1.5
 LEAST_PACKETS = 15
-"""Fewer packets of a stream say nothing about a rate."""
+"""A stream of fewer packets does not determine a rate."""
 
 OVERLOAD = 1.3
 MOST_RATE_BPS = 200e6
 """Faster links are not measured: this side of the devices cannot fill them."""
 
 MOST_ROUTES = 16
-"""Sequences of links that are probed; those of many classes are mostly the same."""
+"""Sequences of links to probe; classes often share theirs."""
 
 _PROBE_BYTES = 128
 _UDP_HEADERS_BYTES = 28
@@ -90,11 +90,11 @@ class MeasuredDelay(Record):
 
     @property
     def judged(self) -> bool:
-        """Whether it tells enough to be held against what is expected."""
+        """Whether enough packets arrived to compare with the expected value."""
         return True
 
     def verdict(self) -> str:
-        """What is wrong with it, in words; nothing if it is within its tolerance."""
+        """Describes the error in words; empty if it is within the tolerance."""
         where = " → ".join(self.links)
         if self.packets < PROBES // 3:
             return f"only {self.packets} of {PROBES} single packets came through {where}"
@@ -119,11 +119,11 @@ class MeasuredRate(Record):
 
     @property
     def judged(self) -> bool:
-        """Whether it tells enough to be held against what is expected."""
+        """Whether enough packets arrived to compare with the expected value."""
         return self.packets > LEAST_PACKETS
 
     def verdict(self) -> str:
-        """What is wrong with it, in words; nothing if it is within its tolerance.
+        """Describes the error in words; empty if it is within the tolerance.
 
         A stream that has few packets even at the full rate, on a slow link, is not judged.
         """
@@ -146,16 +146,18 @@ Measured: TypeAlias = MeasuredDelay | MeasuredRate
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration(Record):
-    """What was measured of the emulated links."""
+    """Measured delays and rates of the emulated links."""
 
     delays: list[MeasuredDelay]
     rates: list[MeasuredRate]
     unmeasured: dict[str, list[str]]
-    """For delay and rate the names of the links of which nothing was measured."""
+    """Names of the links without a measurement, by "delay" and "rate"."""
     emulator: EmulatorReport
 
     def largest_errors(self) -> LinkErrors:
-        """The largest error of a delay, in seconds, and of a rate, as a part of it; NaN of nothing."""
+        """The largest error of a delay, in seconds, and of a rate, as a part of it; NaN of
+        nothing.
+        """
         delays = [abs(one.measured_s - one.expected_s) for one in self.delays]
         rates = [abs(one.measured_bps / one.expected_bps - 1) for one in self.rates if one.judged]
         nothing = float("nan")
@@ -165,9 +167,10 @@ class Calibration(Record):
 
 
 def calibrate(plan: Plan, network: Network, emulation: Emulation) -> tuple[Calibration, list[str]]:
-    """Measures delays and rates; what came out, and in words what is beyond its tolerance.
+    """Measures delays and rates. Returns the calibration, and a description of each error beyond
+    its tolerance.
 
-    `emulation` has not started yet, and is over afterwards. Raises LinuxError when it does not
+    `emulation` must not have started; it has ended on return. Raises LinuxError when it does not
     start.
     """
     with ExitStack() as stack:
@@ -189,7 +192,7 @@ def calibrate(plan: Plan, network: Network, emulation: Emulation) -> tuple[Calib
 
 
 def unmeasured(plan: Plan, rows: Sequence[Measured]) -> dict[str, list[str]]:
-    """For delay and rate the names of the links of which nothing was measured."""
+    """Names of the links without a measurement, by "delay" and "rate"."""
     found = {}
     for what in ("delay", "rate"):
         known = {name for row in rows if row.what == what and row.judged for name in row.links}
@@ -213,7 +216,7 @@ def distinct(plan: Plan) -> dict[tuple[int, ...], tuple[int, int, bool]]:
 
 
 def steady(link: Link) -> bool:
-    """Whether a link stays as it is while it is measured."""
+    """Whether a link keeps its settings while it is measured."""
     return not link.opportunities and all(change.at_s > 5 for change in link.changes)
 
 
@@ -303,7 +306,7 @@ def measured_rates(plan: Plan, ways: Sequence[Probe]) -> list[MeasuredRate]:
 
 
 def streams(plan: Plan, together: dict[int, Probe]) -> list[MeasuredRate]:
-    """Fills links that no two of the ways share, all at once, and measures what arrives."""
+    """Sends at overload over routes that share no link, all at once, and measures the arrivals."""
     sizes = {i: int(plan.classes[one.class_].packet_bytes) for i, one in together.items()}
     rates = {i: float(rate) for i in together if (rate := plan.links[i].rate_bps)}
     needed = max(40 * 8 * sizes[i] / rates[i] for i in together)
@@ -346,7 +349,7 @@ def delay_s(plan: Plan, links: Sequence[int], size_bytes: int) -> float:
 
 
 def transmission_s(link: Link, size_bytes: int) -> float:
-    """How long a link sends at a packet."""
+    """Transmission time of a packet on a link, in seconds."""
     return 8 * size_bytes / float(link.rate_bps) if link.rate_bps else 0.0
 
 

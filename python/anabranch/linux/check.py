@@ -1,4 +1,4 @@
-"""What this kernel offers, what that allows, and what to do about what is missing."""
+"""Checks what this kernel offers, what that allows, and how to get the missing features."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .rights import TO_LOAD, TO_RUN, as_root, is_root, lacking
 from .tcp_info import IPPROTO_MPTCP
 
 LEAST_KERNEL = (6, 10)
-"""The first whose cong_control has the form that the controllers are written for."""
+"""The first kernel whose cong_control has the signature that the controllers are written for."""
 
 BTF = Path("/sys/kernel/btf/vmlinux")
 TUN = Path("/dev/net/tun")
@@ -43,7 +43,7 @@ links = ["link"]
 """
 
 ROOT = "root"
-"""The row that asks for the user, and not for the kernel."""
+"""The row about the user, not about the kernel."""
 
 NOT_TRIED = "not tried"
 AS_ROOT = "see root"
@@ -59,7 +59,7 @@ class Fact:
     state: State
     detail: str
     remedy: str = ""
-    """What to do where it is missing."""
+    """How to get the feature if it is missing."""
     needed_for: tuple[str, ...] = ("load", "run")
 
 
@@ -86,7 +86,7 @@ def facts() -> list[Fact]:
 
 
 def allows(found: list[Fact], use: str) -> State:
-    """Whether all that `use` needs is there; unknown where some of it is."""
+    """Whether everything that `use` needs is present; "unknown" if a part is unknown."""
     states = [fact.state for fact in found if use in fact.needed_for]
     return "no" if "no" in states else "unknown" if "unknown" in states else "yes"
 
@@ -117,14 +117,14 @@ def capabilities() -> Fact:
 
 
 def hindered() -> str:
-    """What to do before a controller can be tried; empty where it can."""
+    """What to do before a controller can be tried; empty if nothing stands in the way."""
     if not is_root():
         return AS_ROOT
     return "see capabilities" if lacking() else ""
 
 
 def build() -> Fact:
-    """Whether the controllers are part of this build."""
+    """Whether this build contains the controllers."""
     detail = "compiled into this build" if built() else "not part of this build"
     return Fact("controllers", yes(built()), detail, NOT_BUILT)
 
@@ -156,7 +156,7 @@ def operations() -> Fact:
 
 
 def connection() -> Fact:
-    """What a subflow needs to find its siblings."""
+    """Kernel types that a subflow needs to find its siblings."""
     remedy = "a kernel with CONFIG_MPTCP=y built in, and its types in BTF"
     names = (b"mptcp_subflow_context", b"conn_list", b"bpf_rdonly_cast")
     states = [has_type(name) for name in names]
@@ -191,8 +191,8 @@ def writable() -> Fact:
 
 
 def idle_restart() -> Fact:
-    """What idle time does to a window: shown by leaving connections idle, one of them under a
-    controller that is loaded and taken out again.
+    """The effect of idle time on a window, tested by leaving connections idle, one of them under a
+    controller that is loaded and then removed.
     """
     if why := hindered() if built() else NOT_BUILT:
         return Fact("idle restart", "unknown", NOT_TRIED, why, ("load",))
@@ -210,8 +210,8 @@ def idle_restart() -> Fact:
 
 
 def restarted(own: Restart, ours: Restart, asked: bool) -> Fact:
-    """What idle time did to a window under the kernel's Reno and under a controller of ours, where
-    the setting asks for decay or not.
+    """The effect of idle time on a window under the kernel's Reno and under one of our controllers;
+    `asked` says whether the setting asks for decay.
     """
     windows = ", ".join(
         f"{name} {row.before_segments} → {row.after_segments}"
@@ -265,7 +265,7 @@ def tunnels() -> Fact:
 
 
 def network() -> Fact:
-    """What a run builds, on a small scale: shown by building it and taking it down again."""
+    """The parts of a run's network, tested by building a small one and removing it."""
     parts = "devices, routes by the sender's address, an endpoint and a socket of MPTCP"
     remedy = "a kernel with CONFIG_TUN, CONFIG_IP_MULTIPLE_TABLES=y and CONFIG_MPTCP=y"
     if not is_root():
@@ -304,7 +304,7 @@ def yes(holds: bool) -> State:
 
 
 def has_type(name: bytes) -> State:
-    """Whether a name is among the kernel's own types; anyone may look."""
+    """Whether a name is among the kernel's own types; needs no privilege."""
     try:
         return yes(b"\0" + name + b"\0" in BTF.read_bytes())
     except FileNotFoundError:

@@ -26,15 +26,15 @@ GLUE = '/* SPDX-License-Identifier: GPL-2.0-only */\n#include "law.h"\n#include 
 
 
 def file_name(law: str) -> str:
-    """What the file of a law is called while it is compiled, and in what the verifier says."""
+    """File name of a law during compilation, also in messages of the verifier."""
     return f"{_core.law(law)['name']}.law"
 
 
 def compiled(law: str) -> bytes:
-    """The object of the controller that the text of a law is.
+    """The object file of the controller for the text of a law.
 
-    Raises ScenarioError with the place in the text of what the kernel does not have, and LinuxError
-    where clang is missing or fails.
+    Raises ScenarioError with the place in the text, for features that the kernel lacks, and
+    LinuxError if clang is missing or fails.
     """
     name = file_name(law)
     return compiled_c(_core.law_c(law, name)["c"], name, law)
@@ -86,8 +86,8 @@ def compiled_c(header: str, name: str, text: str) -> bytes:
 
 
 def in_terms_of(law: str, said: str) -> str:
-    """What the verifier said of a controller, in terms of the law: its last reason, and the line of
-    the text that it was at. The whole of it where no line is told.
+    """The verifier's message on a controller in terms of the law: its last reason, and the line of
+    the law that it refuses. The whole message if it names no line.
     """
     name = re.escape(file_name(law))
     lines = said.splitlines()
@@ -107,6 +107,6 @@ def in_terms_of(law: str, said: str) -> str:
     ]
     reason = reasons[0] if reasons else lines[-1]
     lines = str(law).split("\n")
-    # What `l` and `rtt_min` stand for is behind the text.
+    # Lines after the text define `l` and `rtt_min`.
     text = lines[min(int(match[2]), len(lines)) - 1].strip() or "the symbols l and rtt_min"
     return f"the verifier refuses line {match[2]} of the law, `{text}`: {reason}"

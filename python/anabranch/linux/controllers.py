@@ -1,8 +1,8 @@
-"""Controllers in the running kernel, as long as this process has them.
+"""Controllers in the running kernel, loaded for the lifetime of this process.
 
-A run loads controllers of its own, under names with its process number, so that runs beside each
-other and controllers that an operator has loaded do not meet; they are gone when the process is,
-however it ends.
+A run loads its own controllers under names with its process number. So parallel runs, and
+controllers that an operator has loaded, do not collide. The kernel removes them when the process
+ends, even if it is killed.
 """
 
 from __future__ import annotations
@@ -29,24 +29,26 @@ NOT_BUILT = (
 LONGEST_NAME = 15
 
 WRITTEN = "law_"
-"""What names in the kernel begin with of laws that are a user's, in text or C."""
+"""Prefix of kernel names for a user's laws, in text or C."""
 
 
 def built() -> bool:
-    """Whether the controllers are part of this build."""
+    """Whether this build contains the controllers."""
     return hasattr(_core, "KernelController")
 
 
 def names() -> dict[str, str]:
-    """For each law that the kernel can run its name there. Raises LinuxError where none was built."""
+    """For each law that the kernel can run its name there. Raises LinuxError where none
+    was built.
+    """
     if not built():
         raise LinuxError(NOT_BUILT)
     return dict(_core.kernel_programs())
 
 
 def known_name(name: str) -> str:
-    """The law that is meant by its own name or the kernel's. Raises LinuxError that offers what is
-    near and names all of them.
+    """The law with the given name, which is its own or the kernel's. Raises LinuxError for an
+    unknown name; the message suggests near names and lists all.
     """
     known = names()
     if law := find(name, known):
@@ -90,19 +92,21 @@ class Attached:
         raise LinuxError(f"the controller {controller} is not loaded")
 
     def counters(self) -> dict[str, dict[str, int]]:
-        """What each has counted."""
+        """The counters of each controller."""
         return {law: controller.counters() for law, controller in self.loaded.items()}
 
     def steps(self) -> dict[str, list[str]]:
-        """What the law of each saw and said at every ACK since the last call, if that is kept."""
+        """Inputs and outputs of each law at every ACK since the last call, if they are recorded."""
         return {law: controller.steps() for law, controller in self.loaded.items()}
 
     def judge(self, law: str, steps: list[str]) -> dict[str, int]:
-        """How many steps are wrong, and in what: see `KernelController.judge`."""
+        """Numbers of wrong steps by kind; see `KernelController.judge`."""
         return self.loaded[law].judge(steps)
 
     def cost(self) -> dict[str, dict[str, tuple[int, int]]]:
-        """Calls and nanoseconds of the callbacks of each; zero unless the kernel keeps statistics."""
+        """Calls and nanoseconds of the callbacks of each; zero unless the kernel keeps
+        statistics.
+        """
         return {law: controller.cost() for law, controller in self.loaded.items()}
 
 
@@ -160,8 +164,8 @@ def load(
     skips: float = 0.0,
     record: bool = False,
 ) -> _core.KernelController:
-    """A controller in the kernel: see `KernelController`. Raises LinuxError saying what to do about
-    what went wrong.
+    """A controller in the kernel: see `KernelController`. Raises LinuxError that names the
+    remedy.
     """
     text = written(law)
     usual = names_of(law)
@@ -193,7 +197,9 @@ def load(
 
 
 def written(controller: str) -> str:
-    """The text of a controller that is a law in text; empty for any other, and for no controller."""
+    """The text of a controller that is a law in text; empty for any other, and for no
+    controller.
+    """
     if header_file(controller):
         return ""
     try:
@@ -206,17 +212,19 @@ def written(controller: str) -> str:
 
 
 def header_file(controller: str) -> bool:
-    """Whether a controller names the file of a law in C."""
+    """Whether a controller is the file name of a law in C."""
     return controller.endswith(".h") and "\n" not in controller
 
 
 def law_file(controller: str) -> bool:
-    """Whether a controller names a file of a law."""
+    """Whether a controller is the file name or the text of a law."""
     return ".law" in controller or "\n" in controller
 
 
 def names_of(controller: str) -> str:
-    """The usual name in the kernel of a law that ships, or of one in text or C. Raises LinuxError."""
+    """The usual name in the kernel of a law that ships, or of one in text or C. Raises
+    LinuxError.
+    """
     text = written(controller)
     if not text and not header_file(controller):
         return names()[known_name(controller)]

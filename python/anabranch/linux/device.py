@@ -17,10 +17,11 @@ _IFF_NO_PI = 0x1000
 
 
 class Device:
-    """A TUN device of the namespace in which it is made; it lives as long as it is open.
+    """A TUN device in the namespace in which it is made; it exists while it is open.
 
-    Reading `fd` takes an IP packet that the kernel sends, writing hands it one. Without
-    IFF_VNET_HDR the kernel offers no offloads, so a packet is what crosses the wire.
+    Reading `fd` returns an IP packet that the kernel sends; writing `fd` delivers one to the
+    kernel. Without IFF_VNET_HDR the kernel offers no offloads, so each packet is as it would be on
+    the wire.
     """
 
     def __init__(self, name: str, mtu: int, route: Any) -> None:

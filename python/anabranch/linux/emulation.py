@@ -35,7 +35,7 @@ class Emulation:
         pcap: Path | None = None,
         keep_bytes: int | None = None,
     ) -> None:
-        """Does not start it. Raises ScenarioError, and LinuxError for parts that it has not."""
+        """Does not start it. Raises ScenarioError, and LinuxError for unsupported parts."""
         self._emulator = _core.Emulator(
             scenario.text,
             network.devices(),
@@ -77,11 +77,11 @@ class Emulation:
 
     @property
     def running(self) -> bool:
-        """Whether it still forwards packets."""
+        """Whether the emulator still forwards packets."""
         return self._thread.is_alive()
 
     def report(self) -> Emulated:
-        """Waits for its end; what it measured. Raises what went wrong in it."""
+        """Waits for its end and returns its measurements. Raises its errors."""
         self._thread.join()
         if self._error is not None:
             raise self._error

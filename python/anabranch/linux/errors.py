@@ -1,15 +1,15 @@
-"""What a user is told when this world cannot run a scenario."""
+"""The error for scenarios that this world cannot run."""
 
 from __future__ import annotations
 
 
 class LinuxError(ValueError):
-    """The kernel, the rights or the scenario do not allow a run; the text says what would."""
+    """The kernel, the rights or the scenario do not allow a run; the text names the remedy."""
 
 
 class NotCalibrated(LinuxError):
-    """The emulated links are not what the scenario says: a busy machine may be, another time they
-    are.
+    """The emulated links miss the scenario's settings; on a busy machine a repetition may
+    succeed.
     """
 
 

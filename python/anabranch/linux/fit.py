@@ -1,4 +1,6 @@
-"""Which scenarios the real kernel can run, part by part, and where it differs from the model."""
+"""Checks whether the real kernel can run a scenario, part by part, and where it differs from the
+model.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,13 @@ _HEADERS_BYTES = 52  # IPv4, TCP, time stamps
 
 
 def kernels_own(controller: str) -> bool:
-    """Whether the kernel's own Reno stands for a controller; `kernel:reno` is Reno in our shell."""
+    """Whether a controller is run by the kernel's own Reno; `kernel:reno` is Reno in our shell."""
     named = _core.controller(controller)
     return named["kind"] == "reno" and named["ported"] and not named["port"]
 
 
 def source_of(planned: Class) -> str:
-    """What gives the controller of a class again: its name, or the text of its law."""
+    """The controller of a class: its name, or the text of its law."""
     return planned.law or planned.controller
 
 
@@ -64,7 +66,7 @@ def refusals(plan: Plan) -> list[str]:
 
 
 def refused_paths(plan: Plan, planned: Class) -> list[str]:
-    """What is wrong with paths and controller of a class."""
+    """Reasons why the kernel cannot run the paths or the controller of a class."""
     found = []
     if len(planned.paths) > MOST_PATHS:
         found.append(f"it has {len(planned.paths)} paths; the kernel allows {MOST_PATHS}")
@@ -82,7 +84,7 @@ def refused_paths(plan: Plan, planned: Class) -> list[str]:
 
 
 def refused_traffic(planned: Class) -> list[str]:
-    """Applications that the testbed has not."""
+    """Features of applications that the testbed lacks."""
     found = []
     if planned.protocol != "tcp":
         found.append(f"it sends {planned.protocol.upper()}; here users send TCP alone")
@@ -103,7 +105,7 @@ def refused_traffic(planned: Class) -> list[str]:
 
 
 def refused_options(planned: Class) -> list[str]:
-    """Transport options that Linux has not."""
+    """Transport options that Linux lacks."""
     found = []
     payload = planned.packet_bytes - _HEADERS_BYTES
     if planned.payload_bytes != payload:

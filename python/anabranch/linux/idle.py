@@ -1,4 +1,4 @@
-"""Whether a window decays in idle time (RFC 2861): tried with connections over the loopback device."""
+"""Tests whether a window decays in idle time (RFC 2861), with connections over loopback."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ SEGMENT_BYTES = 1000
 """Small ones, so that the window is many segments before any buffer is full."""
 
 LARGE_SEGMENTS = 40
-"""A window at which a connection is left idle: it halves twice before it is an initial one of 10."""
+"""A window at which a connection is left idle: it halves twice before it is an initial one
+of 10.
+"""
 
 MOST_GROWTH_S = 2.0
-"""How long a window may take to grow so large."""
+"""Time limit for a window to grow to `LARGE_SEGMENTS`."""
 
 IDLE_RTOS = 3.5
 """Idle time in timeouts of the connection."""
@@ -31,7 +33,7 @@ MOST_IDLE_S = 5.0
 
 @dataclass(frozen=True)
 class Restart:
-    """What idle time did to the window of a connection."""
+    """The window of a connection before and after idle time."""
 
     controller: str
     before_segments: int
@@ -39,12 +41,12 @@ class Restart:
 
     @property
     def grown(self) -> bool:
-        """Whether the window was so large that it could decay."""
+        """Whether the window was large enough to decay."""
         return self.before_segments >= LARGE_SEGMENTS
 
     @property
     def decayed(self) -> bool:
-        """Whether it did."""
+        """Whether the window decayed."""
         return self.after_segments < self.before_segments
 
 
@@ -69,13 +71,15 @@ def restarts(controllers: Sequence[str]) -> list[Restart]:
 
 
 def decays() -> bool:
-    """Whether this namespace asks for it."""
+    """Whether the setting of this namespace asks for decay."""
     return read_setting(SETTING) != "0"
 
 
 @contextmanager
 def connection(controller: str) -> Iterator[tuple[socket.socket, socket.socket]]:
-    """Both ends of a TCP connection over the loopback device; the first sends under a controller."""
+    """Both ends of a TCP connection over the loopback device; the first sends under a
+    controller.
+    """
     with socket.socket() as server, socket.socket() as sender:
         server.bind(("127.0.0.1", 0))
         server.listen(1)

@@ -1,5 +1,5 @@
-"""Whether a run may be believed: what in the emulator, the kernel or the connections would falsify
-it.
+"""Judges whether a run is valid: errors of the emulator, the kernel or the connections would
+falsify it.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from .wiring import Network
 
 MOST_LATENESS_S = 1e-3
 MOST_LATENESS_OF_RTT = 0.02
-"""A 99th percentile of the emulator's lateness, in or out, beyond the larger of both spoils a run."""
+"""A 99th percentile of the emulator's lateness, in or out, beyond the larger of both
+spoils a run.
+"""
 
 MOST_STALL_OF_RTO = 0.5
-"""A packet that is later than this part of the smallest `rto_min` may have made a timeout by
-itself.
-"""
+"""A packet later than this fraction of the smallest `rto_min` may have caused a timeout."""
 
 MOST_CPU = 0.8
 """The share of a processor beyond which the emulator cannot keep up with bursts."""
 
 MOST_STARVED = 0.02
-"""The fraction of samples in which a bulk user's path may have room and nothing to send."""
+"""Largest fraction of samples in which a bulk user's path may have room but no data."""
 
 HARMLESS_DROPS = ("foreign",)
-"""The emulator's drops that spoil nothing: what a system sends of its own on any device."""
+"""Harmless drops of the emulator: packets that a system sends by itself on any device."""
 
 HOST_DROPS = ("TCPBacklogDrop", "TCPRcvQDrop", "TCPZeroWindowDrop", "PFMemallocDrop")
 """Counters of the kernel for packets that it dropped for itself, not on an emulated link."""
@@ -66,7 +66,7 @@ FALLBACKS = (
 
 
 def wrong_emulation(plan: Plan, report: EmulatorReport) -> list[str]:
-    """What of the emulator's own error would falsify a result."""
+    """Errors of the emulator that would falsify a result."""
     shortest = min(p.base_rtt_s for planned in plan.classes for p in planned.paths)
     limit = max(MOST_LATENESS_S, MOST_LATENESS_OF_RTT * shortest)
     stall = MOST_STALL_OF_RTO * min(planned.rto_min_s for planned in plan.classes)
@@ -112,7 +112,7 @@ def wrong_network(network: Network, host: dict[str, int]) -> list[str]:
 
 
 def wrong_connections(made: Sequence[Connection], sampler: Sampler) -> list[str]:
-    """Users whose connection failed or is not what was asked for."""
+    """Users whose connection failed or is not as requested."""
     found = []
     for connection in made:
         troubles = connection.trouble, sampler.trouble.get(connection.flow, "")
@@ -123,8 +123,8 @@ def wrong_connections(made: Sequence[Connection], sampler: Sampler) -> list[str]
 
 
 def starving(plan: Plan, run: Run) -> list[str]:
-    """Classes of bulk users whose paths had room and nothing to send: then not their control
-    decided.
+    """Classes of bulk users whose paths had room but no data, so that congestion control did not
+    decide their rates.
     """
     found = []
     names = np.asarray(run.flows.class_)[run.paths.flow]

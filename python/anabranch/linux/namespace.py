@@ -1,6 +1,6 @@
-"""Network namespaces without a name: an open file is all that holds one.
+"""Unnamed network namespaces: only an open file keeps one alive.
 
-So none can collide with another, and none outlives the process, however it ends.
+So namespaces cannot collide, and they vanish with the process even if it is killed.
 """
 
 from __future__ import annotations

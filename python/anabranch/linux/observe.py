@@ -1,4 +1,4 @@
-"""What loaded controllers do: connections, their subflows, and the terms that couple them."""
+"""Observes loaded controllers: connections, their subflows, and the terms that couple them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 CA_STATES = ("open", "disorder", "cwr", "recovery", "loss")
 CHOICE = "net.ipv4.tcp_congestion_control"
-"""What the sockets of a namespace get that choose nothing."""
+"""Congestion control of a namespace's sockets that do not choose one."""
 
 ESTABLISHED = 1
 CLOSE_WAIT = 8
@@ -35,7 +35,7 @@ PLAUSIBLE = 2**24
 """Segments; a larger value means that no threshold is set."""
 
 OPEN_NAMESPACE = re.compile(r"net:\[(\d+)\]")
-"""What a link of /proc to a network namespace says, with its number."""
+"""Target of a link in /proc to a network namespace, with its number."""
 
 UNSEEN = (
     "the sockets under the controllers cannot be read: {}\n"
@@ -45,7 +45,9 @@ UNSEEN = (
 
 @dataclass(frozen=True, kw_only=True)
 class ControlledSocket(Record):
-    """A socket under one of our controllers; what that publishes is zero until it has begun."""
+    """A socket under one of our controllers; published values are zero until the controller has
+    begun.
+    """
 
     namespace: int = 0
     """The number of its network namespace."""
@@ -53,7 +55,7 @@ class ControlledSocket(Record):
     begun: bool
     backup: bool
     departed: bool = False
-    """Whether its controller was taken out of the kernel; another may have been loaded since."""
+    """Whether its controller was removed from the kernel; another may have been loaded since."""
     local: str
     remote: str
     connection: int
@@ -75,17 +77,17 @@ class ControlledSocket(Record):
     """Callbacks that the kernel did not make."""
     repairs: int
     paths: int
-    """How many paths of its connection the controller sees."""
+    """Number of paths of the connection that the controller sees."""
 
     @property
     def at_work(self) -> bool:
-        """Whether its controller has begun, and its peer still takes data."""
+        """Whether the controller has started and the peer still accepts data."""
         return self.begun and self.state in (ESTABLISHED, CLOSE_WAIT)
 
     @property
     def takes_part(self) -> bool:
-        """Whether the controllers count it among the paths of its connection; `ab_visit` in
-        bpf/siblings.h has the same."""
+        """Whether the controllers count it among the paths of its connection; same rule as
+        `ab_visit` in bpf/siblings.h."""
         return self.at_work and self.srtt_s > 0 and not self.backup
 
     @property
@@ -109,12 +111,12 @@ class Coupling(Record):
     share: float | None = None
     """Its part of the total window."""
     of_reno: float | None = None
-    """Its growth beside that of one TCP."""
+    """Its growth relative to that of one TCP."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SubflowStatus(Record):
-    """What of a subflow is of use to people."""
+    """The state of a subflow for display."""
 
     local: str
     remote: str
@@ -144,7 +146,7 @@ class ConnectionStatus(Record):
     namespace: int
     controller: str
     departed: bool
-    """Whether that controller was taken out since; the connection keeps it until it closes."""
+    """Whether that controller was removed since; the connection keeps it until it closes."""
     protocol: str
     subflows: list[SubflowStatus]
 
@@ -158,13 +160,15 @@ class ControllerStatus(Record):
     sockets: int
     listening: int
     earlier: int
-    """Sockets of a controller of this name that was taken out; they keep that one until they close."""
+    """Sockets of a controller of this name that was taken out; they keep that one until
+    they close.
+    """
     counters: dict[str, int]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Status(Record):
-    """What loaded controllers do."""
+    """The state of loaded controllers and their connections."""
 
     controllers: list[ControllerStatus]
     connections: list[ConnectionStatus]
@@ -172,12 +176,12 @@ class Status(Record):
 
 @dataclass(frozen=True)
 class Use:
-    """How many sockets have the controller that is loaded, in whatever state of TCP."""
+    """Number of sockets under the loaded controller, in any TCP state."""
 
     sockets: int
     listening: int
-    """Of those. If one chose the controller itself, and not its namespace, what it accepts has it
-    too.
+    """How many of those listen. If a listening socket chose the controller itself, connections that
+    it accepts inherit it.
     """
     earlier: int
     """Sockets that have a controller of the same name that was taken out; not among the others."""
@@ -217,7 +221,7 @@ def status() -> Status:
 def loaded_now() -> dict[str, int]:
     """Laws whose controllers are in the kernel, each with the number of its BPF link.
 
-    Raises LinuxError where that cannot be known.
+    Raises LinuxError if the kernel does not tell.
     """
     try:
         return _core.kernel_loaded()
@@ -226,8 +230,8 @@ def loaded_now() -> dict[str, int]:
 
 
 def sockets() -> list[ControlledSocket]:
-    """Every TCP socket under one of our controllers, in whatever state, with its namespace's
-    number.
+    """Every TCP socket under one of our controllers, in any state, with the number of its
+    namespace.
 
     Raises LinuxError where they cannot be read, and without root.
     """
@@ -252,7 +256,7 @@ def using(kernel_name: str) -> Use:
 
 
 def used(rows: Iterable[ControlledSocket], kernel_name: str) -> Use:
-    """Those of `rows` that have a controller."""
+    """Counts the sockets in `rows` under a controller."""
     own = [row for row in rows if row.controller == kernel_name]
     states = [row.state for row in own if not row.departed]
     return Use(len(states), states.count(LISTEN), len(own) - len(states))
@@ -281,7 +285,7 @@ def choose_reno_here(kernel_name: str) -> bool:
 
 
 def everywhere(look: Callable[[], T]) -> Iterator[tuple[int, T]]:
-    """What is found in each network namespace that can be found, with its number.
+    """The result of `look` in each network namespace that is found, with its number.
 
     Raises OSError without the right to enter one.
     """

@@ -1,4 +1,6 @@
-"""Controllers in the running kernel for good: loaded under their own name until they are taken out."""
+"""Controllers in the running kernel for good: loaded under their own name until they are
+taken out.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,11 @@ from .observe import chosen_in, loaded_now, using
 from .rights import check_root
 
 MOST_WAIT_S = 10.0
-"""How long the kernel may take to let go of a controller's name: it waits for readers of the list."""
+"""Time limit for the kernel to release a controller's name: it waits for readers of the list."""
 
 
 def load_for_good(name: str, min_ssthresh: int | None = None) -> str:
-    """Loads a controller that stays when this process has ended; its name in the kernel.
+    """Loads a controller that stays after this process ends. Returns its name in the kernel.
 
     Raises LinuxError for an unknown name, a controller that is loaded already, a kernel that cannot
     run it or does not say what is loaded, and without root; nothing is left behind then.
@@ -33,13 +35,14 @@ def load_for_good(name: str, min_ssthresh: int | None = None) -> str:
 
 
 def unload_for_good(name: str, force: bool = False) -> int | None:
-    """Takes a loaded controller out; how many sockets keep it until they close, None where that
-    cannot be known. Sockets that keep an earlier one of the same name are not among them. Where it
-    is what new connections get it stays so: `observe.choose_reno` changes that.
+    """Removes a loaded controller. Returns how many sockets keep it until they close, or None if
+    that is unknown. Sockets that keep an earlier controller of the same name are not counted. If
+    new connections get this controller by default, that setting stays: `observe.choose_reno`
+    changes it.
 
     Raises LinuxError for an unknown name, a controller that is not loaded, without root, and,
-    unless `force` is set, while sockets have it or it is what new ones get, or if that cannot be
-    known. Also where the kernel does not say what is loaded.
+    unless `force` is set, while sockets use it, while it is the default of new connections, or if
+    either is unknown. Also raises LinuxError if the kernel does not list the loaded controllers.
     """
     kernel_name = name if in_kernel(name) else names_of(name)
     law = in_status(kernel_name)
@@ -65,12 +68,12 @@ def unload_for_good(name: str, force: bool = False) -> int | None:
 
 
 def in_kernel(name: str) -> bool:
-    """Whether a name is that of a law in text or C in the kernel, and not that of its file."""
+    """Whether a name is the kernel's name of a law in text or C, rather than its file."""
     return name.startswith(WRITTEN) and not law_file(name) and not header_file(name)
 
 
 def in_status(kernel_name: str) -> str:
-    """What the status calls a controller: its law, or its name in the kernel if that is in text."""
+    """Name of a controller in the status: its law, or the kernel's name of a law in text."""
     return next((law for law, own in names().items() if own == kernel_name), kernel_name)
 
 
@@ -87,9 +90,10 @@ def wait_until_gone(kernel_name: str) -> None:
 
 
 def kept(kernel_name: str, force: bool) -> int | None:
-    """How many sockets have a controller; None where that cannot be known and `force` is set.
+    """How many sockets have a controller; None if that is unknown and `force` is set.
 
-    Raises LinuxError unless it is set or nobody has the controller or would get it, and OSError.
+    Without `force`, raises LinuxError if a socket has the controller or would get it. Raises
+    OSError.
     """
     try:
         use = using(kernel_name)

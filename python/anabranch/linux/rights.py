@@ -1,4 +1,4 @@
-"""What this process may do: root may be without part of its rights, as in a container."""
+"""Capabilities of this process: root may lack some, as in a container."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from pathlib import Path
 from .errors import LinuxError
 
 CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21, "CAP_PERFMON": 38, "CAP_BPF": 39}
-"""Those that are asked for here, with their numbers (capabilities(7))."""
+"""Capabilities that are checked here, with their numbers (capabilities(7))."""
 
 TO_LOAD = ("CAP_BPF", "CAP_NET_ADMIN", "CAP_PERFMON")
-"""What loading, reading and removing controllers takes."""
+"""Needed to load, read and remove controllers."""
 
 TO_RUN = ("CAP_SYS_ADMIN", "CAP_NET_ADMIN")
-"""What namespaces and devices of a run take."""
+"""Needed for the namespaces and devices of a run."""
 
 IN_SYS_ADMIN = ("CAP_BPF", "CAP_PERFMON")
-"""What CAP_SYS_ADMIN includes."""
+"""Included in CAP_SYS_ADMIN."""
 
 WHOLE = ["0", "0", "4294967295"]
 """The map of user ids of the machine's first user namespace."""
@@ -39,17 +39,17 @@ def as_root(words: str) -> str:
 
 
 def is_root() -> bool:
-    """Whether this process is root's."""
+    """Whether this process runs as root."""
     return os.geteuid() == 0
 
 
 def in_user_namespace(uid_map: Path = Path("/proc/self/uid_map")) -> bool:
-    """Whether root is root of a user namespace only."""
+    """Whether root is only root of a user namespace."""
     return uid_map.exists() and uid_map.read_text().split() != WHOLE
 
 
 def missing(wanted: tuple[str, ...], status: Path = Path("/proc/self/status")) -> list[str]:
-    """The capabilities among `wanted` that this process has not."""
+    """The capabilities in `wanted` that this process lacks."""
     (line,) = [line for line in status.read_text().splitlines() if line.startswith("CapEff:")]
     effective = int(line.split()[1], 16)
     there = {name for name, number in CAPABILITIES.items() if effective >> number & 1}
@@ -59,7 +59,7 @@ def missing(wanted: tuple[str, ...], status: Path = Path("/proc/self/status")) -
 
 
 def lacking(wanted: tuple[str, ...] = TO_LOAD) -> str:
-    """What keeps this root from `wanted`, and what to do about it; empty if nothing does."""
+    """Explains which right in `wanted` is missing and what to do; empty if none is missing."""
     if in_user_namespace():
         return OF_NAMESPACE
     if not (names := missing(wanted)):

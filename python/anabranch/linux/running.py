@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .calibrate import Calibration
 
 REPEATS = 2
-"""How often a replication is tried again that was invalid, or whose links were not calibrated."""
+"""How often to repeat a replication that was invalid or whose links were not calibrated."""
 
 CALIBRATION_SEED = 0
 
@@ -68,15 +68,15 @@ def run(
 ) -> Result:
     """Runs `scenario` on the real kernel once for each seed, in real time.
 
-    Arguments are those of `anabranch.run`. A replication that is invalid, or whose links are not
-    what they should be, is tried twice more; one that never comes out valid is left out, or kept
-    and marked with `keep_invalid`. `skips_per_million` has loaded controllers ignore that many of a
-    million calls, for tests. With `record` they keep every step of their laws, and `record` is
-    called with them after each replication. A `recording` is a capture of the only replication,
-    without a limit in time.
+    Arguments are those of `anabranch.run`. A replication that is invalid, or whose links miss their
+    settings, is tried twice more. If it stays invalid it is left out, or with `keep_invalid` kept
+    and marked. `skips_per_million` makes loaded controllers ignore that many of a million calls,
+    for tests. With `record` they keep every step of their laws, and `record` is called with the
+    controllers after each replication. A `recording` is a capture of the only replication, without
+    a limit in time.
 
-    Raises LinuxError, ScenarioError, and ValueError for a seed out of range or a recording that
-    cannot be. After an interrupt the replications that had finished are returned, if any.
+    Raises LinuxError, ScenarioError, and ValueError for a seed out of range or an impossible
+    recording. After an interrupt the replications that had finished are returned, if any.
     """
     if isinstance(scenario, str):
         scenario = load(scenario)
@@ -117,7 +117,7 @@ class Rejected(Record):
 
 
 class Session:
-    """The replications of one call, and what is to be told about them."""
+    """The replications of one call, and the remarks on them."""
 
     def __init__(
         self,
@@ -182,8 +182,8 @@ class Session:
         self.failed.append(seed)
 
     def _attempt(self, number: int, seed: int, controllers: Attached, insist: bool) -> Run:
-        """A replication. Raises NotCalibrated when its links are not what they should be, unless
-        one is insisted on, and LinuxError when it cannot be."""
+        """A replication. Raises NotCalibrated when its links miss their settings, unless a result
+        is required, and LinuxError when it cannot run."""
         from .calibrate import calibrate
         from .wiring import Network
 
@@ -209,7 +209,7 @@ class Session:
             return run
 
     def origin(self) -> dict[str, Any]:
-        """What the provenance of this world has beside that of the others."""
+        """Provenance that only this world has."""
         from .sample import interval_s
         from .sockets import receive_buffer, send_buffer
         from .traffic import WINDOWS_AHEAD
@@ -237,5 +237,5 @@ class Session:
 
 
 def changed(first: dict[str, str], others: dict[str, str]) -> dict[str, str]:
-    """The settings of a class that are not those of the first."""
+    """Settings of a class that differ from those of the first."""
     return {name: value for name, value in others.items() if first.get(name) != value}

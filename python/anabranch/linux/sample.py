@@ -18,7 +18,7 @@ from .wiring import path_of, sender_address
 Numbers = NDArray[np.float64]
 
 SAMPLE_COST_S = 40e-6
-"""What asking for one path's state takes, generously."""
+"""Upper estimate of the time to query one path's state."""
 
 MOST_LOAD = 0.1
 """The part of the time that sampling may take; beyond it samples are taken less often."""
@@ -39,7 +39,7 @@ FIELDS = (
     "reordering",
     "starved",
 )
-"""What is kept of each path at each sample."""
+"""Fields kept for each path at each sample."""
 
 COUNTERS = FIELDS[4:10]
 """Fields that only grow."""
@@ -81,7 +81,7 @@ class Sampler:
         self.interval_s = interval_s(plan)
         self.times_s: list[float] = []
         self.trouble: dict[int, str] = {}
-        """What is wrong with a flow's subflows."""
+        """Errors in a flow's subflows, by flow."""
         counts = [len(connection.planned.paths) for connection in connections]
         self._first = np.concatenate([[0], np.cumsum(counts)]).astype(int)
         self._rows: list[Numbers] = []
@@ -89,11 +89,11 @@ class Sampler:
 
     @property
     def paths(self) -> int:
-        """How many paths all connections have."""
+        """Number of paths of all connections."""
         return int(self._first[-1])
 
     def sample(self, now_s: float) -> None:
-        """Asks for the state of all connections; what is not open is NaN."""
+        """Queries the state of all connections; paths that are not open are NaN."""
         row = np.full((self.paths, len(FIELDS)), np.nan)
         for connection in self.connections:
             if connection.established and not connection.ended and not connection.finished:
@@ -147,7 +147,9 @@ class Sampler:
 
 
 def counted(table: Numbers, times_s: Numbers, since_s: float) -> dict[str, Numbers]:
-    """How much each counter of each path grew after `since_s`; a closed path keeps its last value."""
+    """How much each counter of each path grew after `since_s`; a closed path keeps its
+    last value.
+    """
     columns = {}
     for name in COUNTERS:
         values = table[:, :, FIELDS.index(name)]
@@ -173,8 +175,8 @@ def of_classes(
     """Columns of the table `classes`: round trips and windows over samples and users after the
     warm-up.
 
-    `classes` has the class of each path. Round trips are the kernel's smoothed ones, so that their
-    percentiles lie closer together than those of single samples; the kernel does not tell those.
+    `classes` has the class of each path. Round trips are the kernel's smoothed ones, so their
+    percentiles lie closer together than those of single samples, which the kernel does not report.
     """
     warm = table[times_s >= plan.warmup_s - 1e-9]
     columns: dict[str, list[float]] = {}

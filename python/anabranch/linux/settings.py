@@ -1,7 +1,8 @@
-"""Kernel settings of the testbed's namespaces. They vanish with them; the host keeps its own.
+"""Kernel settings of the testbed's namespaces. They vanish with the namespaces; the host keeps its
+own settings.
 
-What is listed is what differs between hosts, or between Linux and what a scenario says, and moves
-results. Every value is read back and goes into the provenance.
+The list has settings that affect results and differ between hosts, or between Linux and a scenario.
+Every value is read back and goes into the provenance.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ FIXED = {
     "net.ipv6.conf.default.disable_ipv6": "1",
     "net.ipv4.conf.all.rp_filter": "0",  # an answer may come by another path
     "net.ipv4.conf.default.rp_filter": "0",
-    "net.ipv4.tcp_congestion_control": "reno",  # of sockets that select nothing
+    "net.ipv4.tcp_congestion_control": "reno",  # for sockets that select no congestion control
     "net.ipv4.tcp_no_metrics_save": "1",  # a connection learns nothing from an earlier one
     "net.ipv4.tcp_slow_start_after_idle": "0",
     "net.ipv4.tcp_timestamps": "1",
@@ -27,7 +28,7 @@ FIXED = {
     "net.ipv4.tcp_moderate_rcvbuf": "0",  # buffers have the size that is set
     "net.ipv4.tcp_rmem": f"4096 131072 {BUFFER_LIMIT}",
     "net.ipv4.tcp_wmem": f"4096 131072 {BUFFER_LIMIT}",
-    "net.ipv4.tcp_orphan_retries": "1",  # what a killed process leaves goes soon
+    "net.ipv4.tcp_orphan_retries": "1",  # leftovers of a killed process expire soon
     "net.mptcp.enabled": "1",
     "net.mptcp.scheduler": "default",
     "net.mptcp.checksum_enabled": "0",
@@ -41,7 +42,7 @@ EACH_ACK = {
     "net.ipv4.tcp_comp_sack_nr": "0",
     "net.ipv4.tcp_backlog_ack_defer": "0",
 }
-"""Beside the route's `quickack`: no two acknowledgements are merged."""
+"""With the route's `quickack`: no two ACKs are merged."""
 
 ONLY_READ = (
     "net.ipv4.tcp_recovery",
@@ -79,7 +80,8 @@ def wanted(planned: Class) -> dict[str, str]:
 
 
 def apply(planned: Class) -> dict[str, str]:
-    """Sets what a class needs in the namespace of the calling thread; all values, read back.
+    """Applies the settings of a class in the namespace of the calling thread. Returns all values,
+    read back.
 
     Raises LinuxError when the kernel lacks a setting that the scenario asks for.
     """

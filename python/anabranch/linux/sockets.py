@@ -1,4 +1,4 @@
-"""Sockets of the testbed: what is set on them, and how they end at once."""
+"""Sockets of the testbed: their options, and how to close them at once."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ MOST_BUFFER = 16 * 2**20
 """Bytes of the largest socket buffer; the kernel doubles it for its own overhead."""
 
 LEAST_SEND_BUFFER = 4 * 2**20
-"""Bytes. Lets a path go on while another one is in timeout; what is handed to a path is limited by
-`traffic.WINDOWS_AHEAD`."""
+"""Bytes. Lets a path go on while another one is in timeout; `traffic.WINDOWS_AHEAD` limits the data
+handed to a path."""
 
 SEND_BUFFER_BDPS = 3.0
 """A sender's buffer in products of the user's share of bandwidth and the round trip with full
@@ -30,7 +30,7 @@ queues, all paths summed: one is in flight, one makes up for reordering between 
 be sent."""
 
 SPARE_FILES = 64
-"""Files that are open for a moment, beside the lasting ones: sockets, controllers, the result."""
+"""Files that are open briefly, besides the lasting ones: sockets, controllers, the result."""
 
 _AF_UNSPEC = struct.pack("=H14x", socket.AF_UNSPEC)
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -38,8 +38,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @contextmanager
 def room_for_files(plan: Plan) -> Iterator[None]:
-    """Lets this process have as many files open as its hard limit allows, as long as the block
-    lasts.
+    """Raises the limit of open files to its hard limit for the duration of the block.
 
     Raises LinuxError if a run of the plan needs more.
     """
@@ -59,7 +58,9 @@ def room_for_files(plan: Plan) -> Iterator[None]:
 
 
 def open_files(plan: Plan) -> int:
-    """Three sockets of each user; two namespaces of each class, and a device in both for each path."""
+    """Three sockets of each user; two namespaces of each class, and a device in both for
+    each path.
+    """
     return sum(3 * c.count + 2 + 2 * len(c.paths) for c in plan.classes)
 
 
@@ -78,7 +79,7 @@ def send_buffer(plan: Plan, planned: Class) -> int:
 
 
 def sharers(plan: Plan, link: int) -> int:
-    """How many paths of users cross a link, or its copy for one of them."""
+    """How many users' paths cross a link; 1 for a link of which each user has a copy."""
     if plan.links[link].per_user:
         return 1
     return sum(planned.count for planned in plan.classes for p in planned.paths if link in p.links)
@@ -89,7 +90,7 @@ UNLIMITED_PACKETS = 1000
 
 
 def queue_bytes(link: Link, planned: Class) -> float:
-    """What fits the queue of a link; 1000 packets where it has no limit."""
+    """Bytes that fit the queue of a link; 1000 packets if it is unlimited."""
     if isinstance(link.queue, DropTail) and link.queue.limit_bytes:
         return float(link.queue.limit_bytes)
     packets = link.queue and link.queue.limit_packets
@@ -115,7 +116,7 @@ def tcp_socket(planned: Class) -> socket.socket:
 
 
 def listening(address: tuple[str, int], planned: Class) -> socket.socket:
-    """A server's socket; what is set on it goes over to the connection. Raises OSError."""
+    """A server's socket; connections inherit its options. Raises OSError."""
     server = tcp_socket(planned)
     server.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, receive_buffer(planned))
     server.bind(address)

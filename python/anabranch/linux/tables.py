@@ -32,8 +32,8 @@ def tables(
     goodput_bytes: Numbers,
     seed: int,
 ) -> Run:
-    """All tables of a run; `report` is the emulator's, `goodput_bytes` what each flow got after the
-    warm-up.
+    """All tables of a run; `report` is the emulator's, `goodput_bytes` the goodput of each flow
+    after the warm-up.
     """
     seconds = plan.duration_s - plan.warmup_s
     times_s, table = np.array(sampler.times_s), sampler.table()
@@ -62,7 +62,7 @@ def tables(
             loss=lost / np.maximum(sent, 1),
             retransmits=grown["retransmits"],
             timeouts=grown["timeouts"],
-            # the kernel counts none of these for each socket
+            # the kernel does not count these per socket
             recoveries=unknown,
             marks=unknown,
             undone=unknown,
@@ -109,7 +109,7 @@ def flows(connections: Sequence[Connection], wire_bps: Numbers, goodput_bps: Num
 
 
 def series(emulated: EmulatedSeries, table: Numbers, times_s: Numbers) -> Series:
-    """Samples over time at the emulator's times; windows are those of the nearest sample."""
+    """Series at the emulator's sample times; windows are from the nearest sample of the sockets."""
     t_s, arrived = emulated.t_s, emulated.paths.arrived_bytes
 
     def column(name: str) -> Numbers:

@@ -1,8 +1,8 @@
-"""What the kernel tells about a connection: TCP_INFO, and MPTCP_FULL_INFO for each subflow.
+"""State of a connection from the kernel: TCP_INFO, and MPTCP_FULL_INFO for each subflow.
 
 Offsets are those of `struct tcp_info` in linux/tcp.h and of `struct mptcp_full_info`, `struct
-mptcp_subflow_info` and `struct mptcp_info` in linux/mptcp.h. Kernels only ever append to them: what
-an older kernel does not write stays 0, and `size` says how much there was.
+mptcp_subflow_info` and `struct mptcp_info` in linux/mptcp.h. Kernels only ever append to them:
+fields that an older kernel does not write stay 0, and `size` is the number of bytes written.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class TcpInfo:
 
     @property
     def starved(self) -> bool:
-        """Whether the window has room and there is nothing to send."""
+        """Whether the window has room but there is no data to send."""
         return self.unsent_bytes == 0 and self.in_flight < self.cwnd_segments
 
 
@@ -102,7 +102,7 @@ class MptcpInfo:
     """The state of an MPTCP connection."""
 
     fallback: bool
-    """Whether it fell back to plain TCP."""
+    """Whether the connection fell back to plain TCP."""
     unacked_bytes: int
     subflows: tuple[Subflow, ...]
 
@@ -188,7 +188,7 @@ class _FullInfo(ctypes.Structure):
 
 
 class MptcpReader:
-    """Asks for the state of MPTCP connections, with one set of buffers for all of them."""
+    """Queries the state of MPTCP connections, reusing one set of buffers."""
 
     def __init__(self) -> None:
         """Buffers for one answer."""

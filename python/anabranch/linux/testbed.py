@@ -30,7 +30,7 @@ from .traffic import Connection, Traffic
 from .wiring import FIRST_PORT, Network, present, receiver_address, sender_address
 
 GRACE_S = 3.0
-"""How long a path may take to open: its first packet may be lost, and then waits a second."""
+"""Time limit for a path to open: its first packet may be lost, and TCP then waits a second."""
 
 TESTBED = 3
 """Raised by each change of the testbed that moves results; results of earlier ones are not used.
@@ -40,7 +40,7 @@ TESTBED = 3
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be run."""
+    """A scenario to run, with its options."""
 
     scenario: Scenario
     plan: Plan
@@ -56,7 +56,7 @@ class Order:
         return self._emulation(network, seed)
 
     def observed(self, network: Network, seed: int) -> Emulation:
-        """The emulator for a replication, with what is to be kept of it; not started."""
+        """The emulator for a replication, not yet started, and the tables to keep."""
         pcap = self.recording.pcap
         return self._emulation(
             network,
@@ -140,9 +140,9 @@ def replicate(
     controllers: Attached,
     tell: Callable[[float], object],
 ) -> Run:
-    """Runs a scenario once in a new network; the tables of the run, and whether it is valid.
+    """Runs a scenario once in a new network. Returns the run's tables and whether it is valid.
 
-    `tell` is told the seconds of the run that have passed. Raises LinuxError and OSError.
+    `tell` is called with the elapsed seconds of the run. Raises LinuxError and OSError.
     """
     emulation = order.observed(network, seed)
     traffic = Traffic(connections(order.plan, network, seed, controllers), emulation.clock)
@@ -198,7 +198,7 @@ class Watch:
         emulation: Emulation,
         tell: Callable[[float], object],
     ) -> None:
-        """Enters what is to be looked at, and when, into the timeline of `traffic`."""
+        """Adds the times of all observations to the timeline of `traffic`."""
         self.plan, self.traffic, self.emulation, self.tell = plan, traffic, emulation, tell
         self.sampler = Sampler(plan, traffic.connections)
         self._received: list[Numbers] = []
@@ -212,7 +212,7 @@ class Watch:
 
     def _sample(self, at_s: float) -> None:
         if not self.emulation.running and at_s < self.plan.duration_s - 0.1:
-            self.emulation.report()  # raises what ended it, if that was not its time
+            self.emulation.report()  # raises its error if it ended too early
             self._held_up = [f"it was held up: its links ended before the sample of {at_s:.1f} s"]
         self.sampler.sample(at_s)
         self.tell(at_s)
@@ -222,12 +222,12 @@ class Watch:
         self._missing += self.sampler.missing(at_s, GRACE_S)
 
     def goodput_bytes(self) -> Numbers:
-        """What each application received after the warm-up."""
+        """Bytes that each application received after the warm-up."""
         first, last = self._received
         return last - first
 
     def congestion_controls(self) -> list[str]:
-        """What the kernel calls the congestion controls of the connections that are open."""
+        """Kernel names of the congestion controls of the open connections."""
         there = [c for c in self.traffic.connections if not c.ended]
         return sorted({congestion_control(c.sender) for c in there})
 
@@ -242,13 +242,13 @@ class Watch:
 
 
 def checked_kernel(plan: Plan) -> None:
-    """Raises LinuxError naming what the plan needs and this kernel has not, with what to do about
-    it.
+    """Raises LinuxError that names the features that the plan needs and this kernel lacks, and the
+    remedy.
     """
     checked_rights()
     facts = [check.tunnels()]
     if any(len(planned.paths) > 1 for planned in plan.classes):
-        new = Namespace()  # in one of its own, whatever the host has switched off
+        new = Namespace()  # in its own namespace, independent of the host's settings
         try:
             with new.inside():
                 facts.append(check.mptcp())

@@ -1,7 +1,7 @@
 """Bulk senders and receivers: all connections of a run in one thread, on sockets that never block.
 
-The thread wakes every few milliseconds, not for each packet: buffers hold much more than what
-passes meanwhile, acknowledgements are the kernel's, and the emulator has a processor to itself.
+The thread wakes every few milliseconds, not for each packet: buffers hold much more than the data
+of that time, the kernel acknowledges, and the emulator has its own processor.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from .sockets import abort, unacknowledged
 from .tcp_info import MptcpReader, TcpInfo
 
 TICK_S = 0.005
-"""How often sockets are looked at."""
+"""Interval at which sockets are polled."""
 
 WINDOWS_AHEAD = 2
-"""How many windows of unsent data each path of an MPTCP connection is kept supplied with.
+"""Windows of unsent data that each path of an MPTCP connection is kept supplied with.
 
-The kernel's scheduler hands all that is written to subflows at once, by an estimate of their speed
-that lags behind; one in timeout keeps what it got. A full send buffer so ends up on the slowest
-path: in scenario C under OLIA the better one had nothing to send 30 to 70 % of the time.
+The kernel's scheduler assigns all written data to subflows at once, by an estimate of their speed
+that lags behind; a subflow in timeout keeps its data. So a full send buffer ends up on the slowest
+path: in scenario C under OLIA the better path had nothing to send 30 to 70 % of the time.
 """
 
 REFILL_S = 0.02
-"""How often that is looked at; four times a round trip where that is shorter."""
+"""Interval at which the supply is checked; a quarter of the RTT if that is shorter."""
 
 FELL_BACK = "it fell back to plain TCP"
 
 _CHUNK = memoryview(bytes(256 * 1024))
-"""What senders write: nobody reads it."""
+"""Payload that senders write; no receiver reads its content."""
 
 
 DSS_BYTES = 28
-"""Of a packet's options for the mapping of its data (RFC 8684 section 3.3), which `mss_bytes` does
-not know.
+"""Length of the option that maps a packet's data (RFC 8684 section 3.3); `mss_bytes` does not
+account for it.
 """
 
 
@@ -54,10 +54,10 @@ def whole_segment(tcp: TcpInfo) -> int:
 
 
 def supply(tcp: TcpInfo) -> int:
-    """Bytes that a path wants to be given now: whole segments.
+    """Bytes of data that a path can take now, in whole segments.
 
-    Whatever else the kernel's scheduler hands to a path ends in a packet that is not full, for data
-    of another path cannot fill it up.
+    Any other amount would end in a packet that is not full, because data of another path cannot
+    fill it up.
     """
     segment = whole_segment(tcp)
     unsent = -(-tcp.unsent_bytes // segment)
@@ -66,7 +66,7 @@ def supply(tcp: TcpInfo) -> int:
 
 @dataclass
 class Connection:
-    """One user: the socket that sends, the server's, and what has passed."""
+    """One user: its sending socket, the server's socket, and the bytes transferred."""
 
     flow: int
     class_: int
@@ -85,11 +85,11 @@ class Connection:
     refill_s: float = 0.0
     """When an MPTCP connection is looked at next."""
     trouble: str = ""
-    """What went wrong, if anything."""
+    """The error, if any."""
 
     @property
     def finished(self) -> bool:
-        """Whether all of a transfer was acknowledged."""
+        """Whether the whole transfer was acknowledged."""
         return self.completed_s == self.completed_s
 
     def allowance(self, now_s: float) -> int | None:
@@ -112,7 +112,7 @@ class Connection:
 
 @dataclass
 class Traffic:
-    """The connections of a run, and what happens when."""
+    """The connections of a run, and the timeline of its actions."""
 
     connections: list[Connection]
     clock: Callable[[], float]
@@ -130,11 +130,11 @@ class Traffic:
             self.at(connection.start_s, partial(self._connect, connection))
 
     def at(self, time_s: float, action: Callable[[], object]) -> None:
-        """Has something done at a time; what is to be done at one time is done in the order said."""
+        """Schedules an action; actions due at the same time run in the order of these calls."""
         heapq.heappush(self._timeline, (time_s, next(self._numbers), action))
 
     def run(self, end_s: float) -> None:
-        """Sends and receives until `end_s`; what is due by then is done."""
+        """Sends and receives until `end_s`, and runs all actions due by then."""
         while True:
             now = self.clock()
             while self._timeline and self._timeline[0][0] <= min(now, end_s):
@@ -195,7 +195,7 @@ class Traffic:
             self._failed(connection, error)
 
     def _send(self, connection: Connection, now: float) -> None:
-        """Writes what the socket takes; a socket that takes nothing costs one call."""
+        """Writes as much as the socket takes; a full socket costs one call."""
         try:
             allowed, wanted = connection.allowance(now), self._supply(connection, now)
             if wanted is not None:

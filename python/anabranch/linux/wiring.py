@@ -36,14 +36,14 @@ def receiver_address(class_: int, path: int) -> str:
 
 
 def path_of(address: str) -> int:
-    """The path to which a sender's address belongs."""
+    """The path of a sender's address."""
     return int(address.split(".")[2])
 
 
 def present(planned: Class) -> list[int]:
-    """Paths besides the first that are there when the users of a class start.
+    """Paths besides the first that are up when the users of a class start.
 
-    Their endpoints stand before any socket is made: a socket remembers whether there were any.
+    Their endpoints are set up before any socket: a socket remembers whether endpoints existed.
     """
     return [
         number
@@ -56,7 +56,9 @@ class Side:
     """The namespace of the senders or of the receivers of a class, with its devices."""
 
     def __init__(self, class_: int, planned: Class, sender: bool) -> None:
-        """Builds it. Raises OSError and LinuxError; what was built by then is gone."""
+        """Builds the network. Raises OSError and LinuxError, and then removes the parts built so
+        far.
+        """
         from pyroute2 import NetlinkError
 
         self.class_, self.planned, self.sender = class_, planned, sender
@@ -86,7 +88,9 @@ class Side:
             self._limit_subflows()
 
     def _connect(self, route: Any, path: int, device: Device) -> None:
-        """Addresses and routes of a path. Metrics that only one side needs do no harm at the other."""
+        """Addresses and routes of a path. Metrics that only one side needs do no harm at
+        the other.
+        """
         here, there = sender_address(self.class_, path), receiver_address(self.class_, path)
         if not self.sender:
             here, there = there, here
@@ -160,7 +164,9 @@ class Network:
         return [*self.senders, *self.receivers]
 
     def devices(self) -> list[tuple[int, int, int, bool]]:
-        """File, class, path and whether it is a sender's: what the emulator wants to know."""
+        """File, class, path and side (whether it is a sender's) of each device, for the
+        emulator.
+        """
         return [
             (device.fd, side.class_, path, side.sender)
             for side in self.sides

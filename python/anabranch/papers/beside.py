@@ -1,4 +1,4 @@
-"""What another world than the simulation gave, beside the simulation and with how it was measured."""
+"""Compares results of another world with the simulation, and reports how they were measured."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def explained(lab: Laboratory, configurations: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Conditions:
-    """How the replications of a configuration were measured."""
+    """Conditions under which the replications of a configuration were measured."""
 
     configuration: str
     kernel: str
@@ -76,7 +76,7 @@ class Conditions:
 
 
 def conditions(lab: Laboratory) -> list[Conditions]:
-    """How each configuration was measured; nothing for the simulation."""
+    """Conditions of each measured configuration; empty for the simulation."""
     if lab.beside is None:
         return []
     return [_conditions(configuration, result) for configuration, result in lab.results.items()]

@@ -18,7 +18,9 @@ Evaluator = Callable[[Claim, Laboratory], Finding]
 
 @dataclass
 class Paper:
-    """A document: the configurations of its experiments, and an evaluator for each of its claims."""
+    """A document: the configurations of its experiments, and an evaluator for each of its
+    claims.
+    """
 
     key: str
     title: str
@@ -27,38 +29,38 @@ class Paper:
     document gives none.
     """
     auxiliary: dict[str, Configuration] = field(default_factory=dict)
-    """Configurations that claims need besides those of an experiment."""
+    """Configurations that claims need in addition to those of an experiment."""
     explaining: dict[str, Configuration] = field(default_factory=dict)
-    """Configurations that explain a miss: a claim is judged without them where a world has them
-    not.
+    """Configurations that explain a miss: a claim is judged without them in a world that lacks
+    them.
     """
     unclaimed: dict[str, Configuration] = field(default_factory=dict)
-    """Configurations that no claim needs: of the side-by-side table, and what stands beside it."""
+    """Configurations that no claim needs: for the side-by-side table and further tables."""
     measured: tuple[str, ...] = ()
-    """Configurations that can be run on the real kernel, in the order in which they are."""
+    """Configurations that the real kernel can run, in the order in which it runs them."""
     sampled: tuple[str, ...] = ()
-    """Those of them that a quick measurement of the whole document takes."""
+    """The part of `measured` that a quick measurement of the whole document takes."""
     shortened: tuple[str, ...] = ()
-    """Overrides that make configurations as short as a quick measurement has them."""
+    """Overrides that shorten configurations for a quick measurement."""
     sensitivity: dict[str, Configuration] = field(default_factory=dict)
     """Configurations that show what the open parameters move."""
     sensitivity_text: str = ""
-    """What the numbers of that table are, with their unit."""
+    """Meaning and unit of the numbers of that table."""
     evaluators: dict[str, tuple[Evaluator, tuple[str, ...]]] = field(default_factory=dict)
     side_by_side: Callable[[Laboratory], Sequence[Row]] = lambda lab: ()
-    """Rows of published rates beside theory and simulation, for the configurations that have been
+    """Rows of published rates with theory and simulation, for the configurations that have been
     run.
     """
     moved: Callable[[Laboratory], Sequence[tuple[str, dict[str, Interval]]]] = lambda lab: ()
-    """What the sensitivity configurations gave: for each variant a value for each column."""
+    """Results of the sensitivity configurations: for each variant a value per column."""
     sections: Callable[[Laboratory], Sequence[Section]] = lambda lab: ()
-    """What the report shows before the claims: figures and tables of the document, of
-    configurations that have been run.
+    """Sections of the report before the claims: figures and tables from the configurations that
+    have been run.
     """
     brief: tuple[str, ...] = ()
-    """Claims that a quick run of the whole document judges; all of them if there are none."""
+    """Claims that a quick run of the whole document judges; all claims if empty."""
     shown: tuple[str, ...] = ()
-    """Configurations whose windows and queues the report draws over time."""
+    """Configurations whose windows and queues the report plots over time."""
 
     @cached_property
     def configurations(self) -> dict[str, Configuration]:
@@ -81,7 +83,7 @@ class Paper:
 
     @cached_property
     def prefix(self) -> str:
-        """What the ids of the ledger begin with; mostly the key."""
+        """Prefix of the ids in the ledger; mostly the key."""
         return next(iter(self.claims)).split(".")[0]
 
     def full(self, id: str) -> str:

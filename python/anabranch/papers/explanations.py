@@ -1,4 +1,4 @@
-"""Why claims did not come out: what several claims have in common is said once."""
+"""Why claims were not reproduced: a reason that several claims share is given once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came out for a claim: each expectation checked, and the verdict that follows."""
+"""Findings on claims: each expectation is checked, and a verdict follows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CAPITALS = {"a", "b", "c", "ack", "ap1", "ap2", "c1", "c2", "lia", "mss", "olia"
 """Scenarios, capacities and abbreviations, which identifiers have in small letters."""
 
 WORLDS = ("theory", "simulation", "structure")
-"""Where a finding comes from; `structure` means that the program itself was inspected."""
+"""Origin of a finding; `structure` means an inspection of the program itself."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Check:
     band: tuple[float | None, float | None] | None
     verdict: Verdict
     goodput_mbps: Interval | None = None
-    """Where wire bytes are judged: what the application got of them."""
+    """Goodput of the application, where wire bytes are judged."""
 
     def to_json(self) -> dict[str, Any]:
         """The check as plain data."""
@@ -46,7 +46,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Finding:
-    """What came out for a claim, in one world."""
+    """The outcome of a claim in one world."""
 
     claim: Claim
     world: str
@@ -112,10 +112,10 @@ def within(
 def difference_or_none(check: Check, none: float, published: float) -> Check:
     """The check of a published difference whose band begins or ends at `none`, no difference.
 
-    Such a band's edge cannot be decided against where nothing differs, however many seeds are run.
-    So an interval that contains `none`, and all of which is nearer to it than to the published
-    value, is `not_reproduced`: it shows that a difference of that size is not there. Any other
-    check is returned as it is.
+    If nothing differs, no number of seeds can decide against the edge of such a band. So an
+    interval that contains `none` and lies nearer to it than to the published value is
+    `not_reproduced`: it shows that a difference of that size does not exist. Any other check is
+    returned as it is.
     """
     value = check.obtained
     if not isinstance(value, Interval) or check.band is None or none not in check.band:
@@ -163,7 +163,7 @@ def not_run(claim: Claim, why: str) -> Finding:
 
 
 SIZES = {"tse": "N"}
-"""What a document calls the number that identifiers have as `n30`, where that is not N1."""
+"""Name of the number that identifiers give as `n30`, for documents where it is not N1."""
 
 
 def words(name: str, claim: str = "") -> str:

@@ -22,9 +22,7 @@ LEAST_RUNS = 2
 
 @dataclass(frozen=True)
 class Configuration:
-    """What a configuration of a document's experiments runs: a shipped scenario, a controller,
-    overrides.
-    """
+    """A configuration of a document's experiments: a shipped scenario, a controller, overrides."""
 
     scenario: str
     controller: str | None = None
@@ -46,14 +44,14 @@ class NoResult(Exception):
 
 
 class World(Protocol):
-    """Where configurations are run."""
+    """A world that runs configurations."""
 
     @property
     def name(self) -> str:
         """As in a finding."""
 
     def work(self, name: str, configuration: Configuration, seeds: int) -> float:
-        """What is still to be done for a configuration, in any unit."""
+        """Work left for a configuration, in any unit."""
 
     def begin(self, configurations: Mapping[str, Configuration], seeds: int, work: float) -> None:
         """Called before the first configuration is run, with all and the work that they are."""
@@ -120,7 +118,7 @@ class Laboratory:
     interrupted: bool = False
     world: World = field(default_factory=Simulation)
     absent: dict[str, str] = field(default_factory=dict)
-    """Why there is no result of a configuration that was asked for."""
+    """Reasons why requested configurations have no result."""
     beside: Laboratory | None = None
     """The same configurations simulated, where this laboratory's world is another."""
 
@@ -152,7 +150,9 @@ class Laboratory:
             progress("done", whole, whole)
 
     def _run_configuration(self, name: str, tell: ReportProgress) -> bool:
-        """Whether all replications of a configuration have finished; those that have are kept."""
+        """Runs a configuration and keeps its finished replications; False if some did not
+        finish.
+        """
         try:
             tell(0.0, 1.0)
             result = self.world.run(name, self.configurations[name], self.seeds, tell)
@@ -167,7 +167,7 @@ class Laboratory:
         return complete
 
     def paired(self, names: Iterable[str]) -> Laboratory:
-        """The same with those replications only whose seeds all of the configurations `names` have.
+        """The same laboratory, with only the seeds that all configurations in `names` share.
 
         Paired differences subtract runs with the same seeds.
         """

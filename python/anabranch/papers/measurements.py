@@ -1,8 +1,8 @@
 """The real kernel as a world of configurations: every replication is kept in a file as soon as it
 is measured.
 
-A measurement takes hours. One that is started again measures only what is missing, and what lies in
-a directory can be judged without measuring, on any machine.
+A measurement takes hours. A restarted one measures only the missing replications. The files in a
+directory can be judged without measuring, on any machine.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from .laboratory import Configuration, NoResult, ReportProgress
 LINUX = "linux"
 
 Measure = Callable[..., Result]
-"""`anabranch.linux.running.run`, or what takes the same words."""
+"""`anabranch.linux.running.run`, or a function with the same arguments."""
 
 OVERHEAD_S = 2.0
-"""What building, calibrating and tearing down add to the duration of a scenario."""
+"""Time to build, calibrate and tear down, in addition to the duration of a scenario."""
 
 MOST_FAILURES = 3
 """Replications in a row that may fail before a measurement is given up."""
 
 DIGITS = 6
-"""Significant digits that are kept of what was measured."""
+"""Significant digits kept of measured values."""
 
 TEXTS = ("name", "title", "source", "choices", "warnings")
-"""Parts of a plan that change nothing in what is measured."""
+"""Parts of a plan that do not affect a measurement."""
 
 
 def on_kernel(*words: Any, **options: Any) -> Result:
@@ -58,19 +58,19 @@ class Measurements:
 
     directory: Path
     measure: Measure | None = on_kernel
-    """None: only what lies in the directory is taken, with all seeds that are there."""
+    """Measures a scenario; None to take only the files in the directory, with all their seeds."""
     say: Callable[[str], object] = silent
-    """Is told what does not count, and why, and how long the rest takes."""
+    """Called with messages: replications that do not count, with the reason, and the time left."""
     name: str = LINUX
     _read: dict[Path, Result | None] = field(default_factory=dict)
     _failed: int = 0
 
     def file(self, name: str, seed: int) -> Path:
-        """Where a replication lies."""
+        """The file of a replication."""
         return self.directory / name / f"{seed}.json.gz"
 
     def work(self, name: str, configuration: Configuration, seeds: int) -> float:
-        """Seconds that what is missing of a configuration takes."""
+        """Seconds to measure the missing replications of a configuration."""
         if self.measure is None:
             return 0.0
         return len(self._missing(name, configuration, seeds)) * _seconds(configuration)
@@ -90,10 +90,10 @@ class Measurements:
     def run(
         self, name: str, configuration: Configuration, seeds: int, tell: ReportProgress
     ) -> Result:
-        """The result of a configuration; what is missing is measured and kept, seed by seed.
+        """The result of a configuration; missing replications are measured and kept, seed by seed.
 
-        Raises ValueError for a file that is no result, LinuxError when the kernel cannot run the
-        configuration, and NoResult when there is nothing of it.
+        Raises ValueError for a file that is not a result, LinuxError when the kernel cannot run the
+        configuration, and NoResult when there are no replications of it.
         """
         if self.measure is None:
             wanted = self._seeds_there(name)
@@ -164,7 +164,7 @@ class Measurements:
         return self._read[file]
 
     def _checked(self, file: Path, configuration: Configuration, seed: int) -> Result | None:
-        """What a file holds, if it is of the configuration; says so if not."""
+        """The result in a file; None, with a message, if it is not of the configuration."""
         try:
             result = Result.load(file)
             why = unlike(result, configuration, seed) or (
@@ -181,7 +181,7 @@ class Measurements:
         return None
 
     def _outdated(self, result: Result) -> str:
-        """Why a replication does not go with those that are measured now; empty if it does."""
+        """Why a replication cannot be combined with new measurements; empty if it can."""
         from ..linux.controllers import sources
         from ..linux.testbed import TESTBED
 
@@ -203,10 +203,10 @@ class Measurements:
 
 
 def unlike(result: Result, configuration: Configuration, seed: int) -> str:
-    """In what a replication is not that of a configuration; empty if it is.
+    """How a replication differs from a configuration; empty if it belongs to it.
 
-    The plans tell whether the controllers are the same: a cell that was run by its name has its
-    own in the scenario.
+    Controllers are compared in the plans: a cell that was run by its name has its controller in the
+    scenario.
     """
     wanted = {"world": (result.world, LINUX), "seed": (result.seeds, [seed])}
     for what, (found, asked) in wanted.items():
@@ -221,7 +221,7 @@ def unlike(result: Result, configuration: Configuration, seed: int) -> str:
 
 
 def _conditions(plan: Plan) -> dict[str, Any]:
-    """What a plan asks for, as nested data without texts."""
+    """The settings of a plan as nested data without descriptive texts."""
     content: dict[str, Any] = plain(plan)
     for text in TEXTS:
         content.pop(text, None)
@@ -254,7 +254,7 @@ def _difference(found: Any, asked: Any, where: str = "") -> str:
 
 
 def _joined(parts: list[Result | None], seeds: list[int], complete: bool = True) -> Result:
-    """One result of the replications that there are. Raises NoResult when there is none."""
+    """One result from the existing replications. Raises NoResult if there are none."""
     own = [part for part in parts if part is not None]
     if not own:
         raise NoResult(
@@ -272,7 +272,7 @@ def _joined(parts: list[Result | None], seeds: list[int], complete: bool = True)
 
 
 def _different(parts: list[Result], key: str) -> str:
-    """What replications tell under a key, each text once."""
+    """Values of a provenance key over replications, each once."""
     return ", ".join(dict.fromkeys(str(part.provenance.get(key, "unknown")) for part in parts))
 
 

@@ -1,5 +1,5 @@
-"""The report of a document: its tables again, every claim with its evidence, what open parameters
-move.
+"""The report of a document: its tables redone, every claim with its evidence, and the effect of
+open parameters.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ def _bars(rows: Sequence[Row], lab: Laboratory) -> list[Figure]:
 
 
 def _marks(rows: Sequence[Row]) -> list[tuple[str, Callable[[Row], float | None]]]:
-    """What is marked on bars: a name, and where a row has it."""
+    """Marks on bars: a name, and the function that reads the value from a row."""
     marks: list[tuple[str, Callable[[Row], float | None]]] = [
         ("published", lambda row: row.published),
         ("fixed point", lambda row: row.fixed_point),
@@ -212,7 +212,7 @@ def _marks(rows: Sequence[Row]) -> list[tuple[str, Callable[[Row], float | None]
 
 
 def _measured(lab: Laboratory) -> list[Section]:
-    """How configurations were measured, where they were not simulated."""
+    """Conditions of the measured configurations; no section if they were simulated."""
     rows = conditions(lab)
     if not rows:
         return []
@@ -290,7 +290,7 @@ def _over_time(one: Result, every: Result) -> list[Figure]:
 
 
 def _sensitivity(paper: Paper, lab: Laboratory) -> list[Section]:
-    """What the parameters move that the document leaves open."""
+    """Effect of the parameters that the document leaves open."""
     table = paper.moved(lab)
     if not table:
         return []

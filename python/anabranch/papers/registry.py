@@ -1,4 +1,4 @@
-"""Which documents there are, and how their claims are evaluated."""
+"""The registry of documents, and the evaluation of their claims."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ MOST_NAMED = 6
 """Configurations that a reason names; of more it says how many."""
 
 SEEDS_BESIDE = 5
-"""Replications of the simulation beside another world, as many as the documents have."""
+"""Seeds of the simulation that is compared with another world, as many as in the documents."""
 
 
 def select(names: Sequence[str]) -> dict[str, list[str]]:
-    """Claim ids by document for what a user named: documents, claims, or nothing for everything.
+    """Claim ids by document for the names that a user gave: documents or claims; no names select
+    all.
 
-    Raises KeyError for a name that is neither, with those that there are.
+    Raises KeyError, listing the known names, for a name that is neither.
     """
     if not names:
         return {key: list(paper.claims) for key, paper in PAPERS.items()}
@@ -55,16 +56,15 @@ def evaluate(
     quick: bool = False,
     progress: Progress | None = None,
 ) -> tuple[list[Finding], Laboratory]:
-    """Runs what the claims `ids` of document `key` need and judges each of them.
+    """Runs the configurations that the claims `ids` of document `key` need, and judges each claim.
 
-    `world` is the simulation unless another is given; then the simulation of the same
-    configurations stands beside it, and `quick` measures short configurations, of the whole
-    document only a sample. All claims of a document also run the configurations that stand in its
-    tables without one.
+    `world` is the simulation by default. With another world the same configurations are also
+    simulated, and `quick` measures short configurations, of the whole document only a sample. With
+    all claims of a document, the configurations in its tables that no claim needs run too.
 
     After an interrupt the claims whose configurations had all finished are judged, the others are
-    `not_run`, and the laboratory's `interrupted` is set. Raises what the world raises, and KeyError
-    for an unknown document or claim.
+    `not_run`, and the laboratory's `interrupted` is set. Raises the errors of the world, and
+    KeyError for an unknown document or claim.
     """
     paper = PAPERS[lookup("document", key, PAPERS, "the documents are")]
     ids = [lookup("claim", id, paper.claims, "the claims are") for id in ids]
@@ -78,8 +78,8 @@ def evaluate(
 
 
 def _wanted(paper: Paper, ids: Sequence[str], laboratory: Laboratory, quick: bool) -> list[str]:
-    """The configurations to run for some claims; those of a world that takes long come in its own
-    order, and without those that only explain if it is to be quick.
+    """The configurations to run for some claims; a slow world has its own order, and with `quick`
+    the explaining configurations are left out.
     """
     simulated = laboratory.world.name == SIMULATION
     if simulated and quick and paper.brief and len(ids) == len(paper.claims):

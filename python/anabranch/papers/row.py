@@ -1,4 +1,4 @@
-"""A published rate beside what theory, simulation and, perhaps, the real kernel give."""
+"""A published rate with the rates of theory, of simulation and, if measured, of the real kernel."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..statistics import Interval, Verdict, apart, difference
 
 WORLDS = {"simulation": "simulated", "linux": "on Linux"}
-"""Worlds in which configurations are run, and their columns."""
+"""Worlds that run configurations, and the heads of their columns."""
 
 BEYOND = "≠"
 """Marks a difference that the intervals do not explain."""
@@ -27,15 +27,17 @@ REMARK = (
     f"A rate within {100 * NEAR_THEORY:.0f} % of the fixed point and more than {100 * FAR_FROM_MEASURED:.0f} % "
     f"from the published one is marked: {AS_THEORY}."
 )
-"""What the mark means, for people."""
+"""Meaning of the mark, for readers."""
 
 UNKNOWN = Interval(math.nan, math.inf, 0)
-"""The rate in a world in which the configuration has not been run."""
+"""The rate in a world that has not run the configuration."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One class of users in one configuration; rates in Mb/s per user, on the wire but for goodput."""
+    """One class of users in one configuration; rates in Mb/s per user, on the wire but for
+    goodput.
+    """
 
     scenario: str
     setting: str
@@ -79,7 +81,7 @@ class Row:
 
     @property
     def differs(self) -> bool:
-        """Whether two worlds differ beyond what their intervals explain."""
+        """Whether two worlds differ by more than their intervals explain."""
         first, *others = self.rates.values()
         return bool(others) and apart(others[-1], first)
 
@@ -123,7 +125,7 @@ def head(rows: Sequence[Row]) -> list[str]:
 
 
 def caption(rows: Sequence[Row]) -> str:
-    """What the numbers of rows are."""
+    """Caption of a table of rows: the meaning of its numbers."""
     text = "Mb/s per user: published measurement, theory, simulation"
     marked = f" {REMARK}" if any(row.remark for row in rows) else ""
     if len(rows[0].rates) > 1:
@@ -148,10 +150,10 @@ def band_text(band: tuple[float | None, float | None], number: Callable[[float],
 
 
 def rate_text(value: Interval) -> str:
-    """A rate to three decimals, with its interval where there is one."""
+    """A rate to three decimals, with its interval if it has one."""
     return f"{value.mean:.3f}{spread(value)}" if math.isfinite(value.mean) else "–"
 
 
 def spread(value: Interval) -> str:
-    """Half an interval to three decimals, if there is one."""
+    """Half-width of an interval to three decimals; empty for a single replication."""
     return f" ± {value.half:.3f}" if value.n > 1 else ""

@@ -4,17 +4,17 @@
     >>> anabranch.plot.save(figure, "windows.png")
 
 A plot function takes one result or several, aggregates for drawing and nothing else, and returns a
-`matplotlib.figure.Figure`. It raises ValueError when the results lack what it needs. Matplotlib is
-imported when something is drawn. `KINDS` lists the functions, `draw` calls one by its name.
+`matplotlib.figure.Figure`. It raises ValueError when the results lack the data that it needs.
+Matplotlib is imported when something is drawn. `KINDS` lists the functions, `draw` calls one by its
+name.
 
-Every kind has `names=`, what the results are called; `width=`, inches or text such as "3.5in" or
-"88mm", with letters and legends that follow; and `title=`, as figures have none unless asked. A
-line below the data says scenario, controller, span, warm-up and replications.
+Every kind has `names=`, labels of the results; `width=`, inches or text such as "3.5in" or "88mm",
+with letters and legends that follow; and `title=`; by default a figure has no title. A line below
+the data names scenario, controller, span, warm-up and replications.
 
-`phase_portrait`, `heat_map`, `curves`, `swept`, `swept_map` and `tradeoff` draw numbers that are no
-result, such as those of theory or of a sweep; `capture` draws what a capture says, and `verdicts`
-what an audit of fairness found.
-`animation` is no figure but a page that plays a run.
+`phase_portrait`, `heat_map`, `curves`, `swept`, `swept_map` and `tradeoff` draw numbers that do not
+come from a result, such as those of theory or of a sweep. `capture` draws a packet capture, and
+`verdicts` the verdicts of a fairness audit. `animation` makes an HTML page that plays a run.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Kind:
     series: bool
     """Whether the results must have series."""
     several: bool
-    """Whether it draws several results side by side."""
+    """Whether it draws several results together."""
     summary: str
     """One line for people."""
 
@@ -147,7 +147,7 @@ KINDS: dict[str, Kind] = {
 def draw(kind: str, results: Results, **options: Any) -> Figure:
     """A figure of the named kind.
 
-    Raises ValueError for an unknown kind or option, and what the kind's function raises.
+    Raises ValueError for an unknown kind or option, and the errors of the kind's function.
     """
     name = lookup("plot", kind, KINDS, "the kinds are")
     chosen = KINDS[name]

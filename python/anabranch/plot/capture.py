@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from ..capture import Capture
 
 MOST_PANELS = 6
-"""Connections that are drawn; of more, those that carried most."""
+"""Largest number of connections drawn: those that carried most."""
 
 MOST_LINES = 8
-"""Subflows of a connection that are drawn; of more, those that carried most."""
+"""Largest number of subflows drawn per connection: those that carried most."""
 
 MOST_STEPS = 60
 """Steps of a line; of more bins, several are drawn as one."""
@@ -39,9 +39,9 @@ def capture(
     """Throughput of each subflow in Mb/s, IP bytes of data packets, over the span of the capture: a
     panel for each connection, in the order of `Capture.order`.
 
-    Of more than six connections, and of more than eight subflows of one, those are drawn that
-    carried most; of more than 60 bins, several are one step. `names` has a name for each subflow of
-    the capture, by default those that the file has for its ends, or their addresses.
+    At most six connections and eight subflows of each are drawn: those that carried most. Beyond 60
+    bins, several bins are merged into one step. `names` has a name for each subflow of the capture,
+    by default the names that the file has for its ends, or their addresses.
 
     Raises ValueError when `names` does not have one for each subflow.
     """

@@ -46,8 +46,8 @@ def cdf(
     classes are more than ten times apart.
 
     Raises ValueError for an unknown metric; with `sample_s` also without series, for pieces that
-    are shorter than the samples' spacing or longer than what is measured, and for goodput, of which
-    there are no samples.
+    are shorter than the samples' spacing or longer than what is measured, and for goodput, which is
+    not sampled.
     """
     given = several(results)
     metric = lookup("metric", metric, RATES, "the metrics are")
@@ -76,7 +76,7 @@ def cdf(
 
 
 def look(number: int, name: str, points: int, classes: list[str]) -> dict[str, Any]:
-    """How the line of a result and a class looks."""
+    """Style of the line of a result and a class."""
     index = classes.index(name)
     return {
         "color": style.colour(index, name),
@@ -86,7 +86,9 @@ def look(number: int, name: str, points: int, classes: list[str]) -> dict[str, A
 
 
 def scale(ax: Axes, drawn: Sequence[NDArray[np.float64]], log: bool) -> None:
-    """The axis of rates: from zero, or logarithmic, with zero at its left end where there is one."""
+    """The axis of rates: from zero, or logarithmic, with zero at its left end where there
+    is one.
+    """
     rates = np.concatenate(drawn)
     some = rates[rates > 0]
     if not log or not some.size:
@@ -112,7 +114,9 @@ def rates_mbps(
 
 
 def sampled_mbps(result: Result, name: str, sample_s: float) -> NDArray[np.float64]:
-    """What a class received in each whole piece of the measured time, of all replications."""
+    """Mean rate of a class in each whole piece of the measured time, in Mb/s, over all
+    replications.
+    """
     found = []
     for run in with_series(result):
         columns = path_columns(result, run, name).ravel()
@@ -124,7 +128,7 @@ def sampled_mbps(result: Result, name: str, sample_s: float) -> NDArray[np.float
 
 
 def piece_edges(t_s: NDArray[np.float64], warmup_s: float, sample_s: float) -> NDArray[np.intp]:
-    """Samples at which pieces begin and end; what is left at the end is in none."""
+    """Samples at which pieces begin and end; a shorter piece at the end is dropped."""
     first = min(int(np.searchsorted(t_s, warmup_s - TIMING_S)), len(t_s) - 2)
     measured_s = float(t_s[-1] - t_s[first])
     spacing_s = measured_s / (len(t_s) - 1 - first)
@@ -139,7 +143,9 @@ def piece_edges(t_s: NDArray[np.float64], warmup_s: float, sample_s: float) -> N
 
 
 def legend_entries(texts: list[str], classes: list[str]) -> list[Artist]:
-    """Colours and markers of the classes, and line styles of the results where there are several."""
+    """Colours and markers of the classes, and line styles of the results where there are
+    several.
+    """
     looks = [look(0, name, 1, classes) for name in classes]
     entries = [style.entry(name, **of) for name, of in zip(classes, looks, strict=True)]
     if len(texts) > 1:

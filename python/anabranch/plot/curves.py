@@ -1,6 +1,4 @@
-"""Curves over a parameter with their intervals, beside the lines and bands that they are held
-against.
-"""
+"""Curves over a parameter with their intervals, and the lines and bands to compare them with."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Line:
-    """What theory or a definition says over a parameter."""
+    """A curve from theory or from a definition over a parameter."""
 
     label: str
     x: Sequence[float]
@@ -39,7 +37,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Band:
-    """Where a value is accepted."""
+    """The range of accepted values over a parameter."""
 
     label: str
     x: Sequence[float]
@@ -71,9 +69,9 @@ def curves(
 ) -> Figure:
     """A panel for each entry, one above the other with one axis of the parameter, and one legend.
 
-    A label has the same look in every panel. `labels` name the parameter and what is drawn, with
-    units; `log` makes the parameter's axis logarithmic, and `ticks` are the values named there.
-    `note` says what the curves have in common. Raises ValueError for nothing to draw.
+    A label has the same look in every panel. `labels` name the parameter and the drawn quantity,
+    with units; `log` makes the parameter's axis logarithmic, and `ticks` are the values named
+    there. `note` names the settings that all curves share. Raises ValueError for nothing to draw.
     """
     if not any(panel.curves for panel in panels):
         raise ValueError("there is nothing to draw: no panel has a curve")

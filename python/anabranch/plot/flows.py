@@ -37,18 +37,20 @@ QUEUE = "#c9a227"
 
 @dataclass(frozen=True)
 class Flowing:
-    """What flows: means of a span, or of the last second before a time."""
+    """Rates, queues and losses: means over the measured time, or over the last second before a
+    time.
+    """
 
     rates_bps: NDArray[np.float64]
-    """Of all users of each stream."""
+    """Rate of each stream, summed over its users."""
     queues_packets: NDArray[np.float64]
-    """Of each link of the plan, all copies together."""
+    """Queue of each link of the plan, summed over its copies."""
     lost: list[str]
-    """What each link of the plan loses, in words; empty for nothing."""
+    """Losses of each link of the plan in words; empty for a link without losses."""
 
 
 def measured(result: Result, runs: Sequence[Run], known: Sequence[Stream]) -> Flowing:
-    """Means over runs of what was measured after the warm-up."""
+    """Means over runs, for the time after the warm-up."""
     rates = [
         sum(
             float(run.paths.throughput_bps[path_columns(result, run, one.name)[:, one.path]].sum())
@@ -121,19 +123,19 @@ def queue_key(plan: Plan) -> list[Artist]:
 
 
 def inches(result: Result, known: Sequence[Stream], now: Flowing) -> float:
-    """How high the picture of a network is."""
+    """Height of the picture of a network in inches."""
     on_a_page = pipes(result.plan, known, now.rates_bps[None, :]).height / HIGH_PER_INCH
     return on_a_page * style.pt(1.0)  # as high as its words
 
 
 def crowded(of: Pipes) -> bool:
-    """Whether there are so many pipes or classes that type has to be small."""
+    """Whether there are so many pipes or classes that text must be small."""
     columns = [slot.column for slot in of.slots if slot.kind != "lane"]
     return max(columns.count(column) for column in set(columns)) > 6
 
 
 def carried(of: Pipes, slot: Slot, now: Flowing) -> float:
-    """What flows through a slot in all, in bit/s."""
+    """Total rate through a slot in bit/s."""
     own = [of.courses[number] for number in slot.courses]
     return float(sum(now.rates_bps[one.stream] * one.part for one in own))
 

@@ -1,9 +1,8 @@
-"""Where the nodes of a result are, and which flows use which stations: what maps of a network have
-in common.
+"""Positions of the nodes of a result, and the stations that flows use: the common part of maps.
 
-A *site* is a node of the plan, or a station of a medium that is none of them; one site stands for
-the stations of a node on all media. Coordinates are metres; sites without a place stand in rows
-below the ground, a row for each medium, or, where nothing has a place, on a circle.
+A *site* is a node of the plan, or a station of a medium that is not a node; one site stands for the
+stations of a node on all media. Coordinates are metres. Sites without a position stand in rows
+below the ground, a row for each medium, or, if no site has a position, on a circle.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ ROW = 0.17
 STEM = 0.05
 """Distance between a bus and its stations, likewise."""
 CIRCLE_M, FLAT = 100.0, 0.55
-"""Where nothing has a place: width of the picture, and its height as a part of that."""
+"""If no site has a position: width of the picture, and its height as a fraction of the width."""
 
 
 @dataclass(frozen=True)
 class Site:
-    """A node, or a station that is no node."""
+    """A node, or a station that is not a node."""
 
     name: str
     group: str
@@ -42,9 +41,9 @@ class Site:
     y_m: NDArray[np.float64]
     """Metres to the north at each sample."""
     placed: bool
-    """Whether the place is the simulation's; otherwise it is only drawn there."""
+    """Whether the position comes from the simulation; otherwise only the drawing has chosen it."""
     moves: bool
-    """Whether it moves during the run."""
+    """Whether the site moves during the run."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +52,15 @@ class Row:
 
     name: str
     medium: Medium
-    """What its sites share."""
+    """The medium that its sites share."""
     y_m: float
-    """Where the row is; of a bus the line."""
+    """Height of the row; for a bus, of its line."""
     x_m: tuple[float, float]
     """From where to where it goes."""
     sites: tuple[int, ...]
-    """All that are on the bus, those with a place too; otherwise those of the row."""
+    """For a bus, all sites on it, including those with a position; otherwise the sites of
+    the row.
+    """
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class Ground:
     rows: list[Row] = field(default_factory=list)
 
     def bus(self, medium: int) -> int:
-        """Number of the row that is the bus of a medium; -1 if it is none."""
+        """Number of the row that draws the bus of a medium; -1 if the medium is not a bus."""
         for number, row in enumerate(self.rows):
             on_it = isinstance(self.media[medium], Bus) and isinstance(row.medium, Bus)
             if on_it and set(self.stations[medium]) == set(row.sites):
@@ -93,13 +94,13 @@ class Ground:
 
 
 def has_ground(plan: Plan) -> bool:
-    """Whether a plan has nodes or media, and not wires alone."""
+    """Whether a plan has nodes or media, rather than wires only."""
     return bool(plan.media or plan.nodes)
 
 
 def ground(result: Result, run: Run) -> Ground:
-    """The sites of a run with series. Raises ValueError when there is none, or the run has no
-    places.
+    """The sites of a run with series. Raises ValueError if there are none, or if the run has no
+    positions.
     """
     plan = result.plan
     if not has_ground(plan):
@@ -175,7 +176,7 @@ def roles_of(plan: Plan) -> dict[str, str]:
 
 
 def around(plan: Plan, placed: list[Site]) -> tuple[float, float, float, float]:
-    """The area of the plan, and whatever has a place beyond it."""
+    """The area of the plan, extended to all positions outside it."""
     west = min(float(site.x_m.min()) for site in placed)
     east = max(float(site.x_m.max()) for site in placed)
     south = min(float(site.y_m.min()) for site in placed)
@@ -198,7 +199,9 @@ def stretch_of(area: tuple[float, float, float, float]) -> float:
 
 
 def on_circle(of: Ground) -> tuple[Ground, list[int]]:
-    """Sites on a circle, and which: those of media that are no bus, in the order of the media."""
+    """Places sites on a circle, and returns them in order: sites of media except buses, by
+    medium.
+    """
     turn = [
         site
         for number, stations in enumerate(of.stations)

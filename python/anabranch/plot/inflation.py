@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 UNITS = ("kB", "segments")
 
 FAR = 20
-"""Where a window is so many times the BDP, the axes are logarithmic, to show both."""
+"""From this multiple of the BDP on, axes of windows are logarithmic, to show both."""
 
 
 @style.styled
@@ -62,12 +62,12 @@ def inflation(
     """The window of one user of each class, and the bandwidth-delay product, a panel for each path.
 
     The product (BDP) is the path's throughput after the warm-up times its round-trip time without
-    queues: the propagation of the plan, or `rtt_s`, such as what an idle path was seen to take: one
-    number, or one for each panel. A title has the mean window after the warm-up over the BDP. Where
-    a path is in use for a part of that time, both are of this part. The `unit` of windows is kB,
-    which counts IP bytes as throughput does, or segments. `log` makes the axes of windows
-    logarithmic, by default where some window goes far above its BDP. `classes` chooses the
-    classes; datagrams (UDP) have no window. `names` has a name for the result.
+    queues: the propagation delays of the plan, or `rtt_s`, such as the measured RTT of an idle
+    path: one number, or one for each panel. A title gives the mean window after the warm-up over
+    the BDP. If a path is in use for only a part of that time, both values are means over that part.
+    The `unit` of windows is kB, which counts IP bytes as throughput does, or segments. `log` makes
+    the axes of windows logarithmic, by default where some window goes far above its BDP. `classes`
+    chooses the classes; datagrams (UDP) have no window. `names` has a name for the result.
 
     Raises ValueError without series, for an unknown class, user, unit or seed, when no class has a
     window, and for a path that has no round-trip time.
@@ -128,7 +128,7 @@ def round_trips(
 
 
 class Window:
-    """The window of a path over time, and what it needs."""
+    """The window of a path over time, and the window that the path needs."""
 
     def __init__(
         self, result: Result, run: Run, index: int, path: int, user: int, rtt_s: float
@@ -161,7 +161,7 @@ class Window:
         return max(begins), min(end for end in ends if end is not None and not math.isnan(end))
 
     def highest(self, samples: slice) -> float:
-        """The largest window in these samples over the BDP; 0 if there is none."""
+        """The largest window in these samples over the BDP; 0 without windows or a BDP."""
         segments = self.segments[samples]
         if not self.bdp_bytes or np.isnan(segments).all():
             return 0.0
@@ -203,7 +203,7 @@ def panel(ax: Axes, result: Result, run: Run, window: Window, unit: str, samples
 
 
 def scale(ax: Axes, log: bool) -> None:
-    """The axis of windows: from zero, or logarithmic and around what is drawn."""
+    """The axis of windows: from zero, or logarithmic around the data."""
     drawn = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in ax.lines])
     some = drawn[drawn > 0]
     if not log or not some.size:

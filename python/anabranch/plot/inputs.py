@@ -1,4 +1,4 @@
-"""What plots take out of results, with errors that name the remedy."""
+"""Inputs of plots from results, with errors that name the remedy."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Results = Result | Sequence[Result]
 """One result, or several to set side by side."""
 
 RATES = {"throughput_bps": "Throughput", "goodput_bps": "Goodput"}
-"""Rates of users that plots compare, and what axes call them."""
+"""Rates of users that plots compare, with the titles of their axes."""
 
 MOST_PANELS = 8
 """A figure has more only when they are asked for by name."""
 
 MOST_LINES = 4
-"""Of paths in a panel, each with its window and its threshold; more have several panels."""
+"""Paths per panel, each with its window and its threshold; more paths take several panels."""
 
 
 def several(results: Results) -> list[Result]:
@@ -48,7 +48,7 @@ def single(results: Results, kind: str) -> Result:
 
 
 def with_seed(result: Result, seed: int | None) -> Run:
-    """The run with `seed`, by default the first. Raises ValueError where there is no such run."""
+    """The run with `seed`, by default the first. Raises ValueError if there is no such run."""
     found = [run for run in result.runs if seed is None or run.seed == seed]
     if not found:
         seeds = ", ".join(str(known) for known in result.seeds)
@@ -72,7 +72,7 @@ def with_series(result: Result) -> list[Run]:
 
 
 def no_series(result: Result) -> str:
-    """What is missing, and the command that runs the same with it."""
+    """Error message for missing series, with the command that runs the same with series."""
     command = shlex.join([*result.command(), "--series", "--json", "FILE"])
     chosen = (
         ""
@@ -138,7 +138,7 @@ def panels_of(names: Sequence[str], chosen: Sequence[str] | None, what: str) -> 
 
 
 def number_of(name: str, names: Sequence[str], what: str) -> int:
-    """The number of a class, link or the like. Raises ValueError where there is none of the name."""
+    """The number of a class, link or other entity. Raises ValueError for an unknown name."""
     several = f"{what}es" if what.endswith("s") else f"{what}s"
     return list(names).index(lookup(what, name, names, f"the {several} are"))
 
@@ -149,7 +149,7 @@ def cut(shown: int, all_of_them: int, what: str) -> str:
 
 
 def path_label(result: Result, planned: Class, path: int) -> str:
-    """Number of a path and the links at which it may queue: those with a rate, or on a medium."""
+    """Number of a path and the links on which it may queue: links with a rate or on a medium."""
     links = [result.plan.links[link] for link in planned.paths[path].links]
     names = [li.name for li in links if li.rate_bps or li.attachments] or [li.name for li in links]
     via = f"via {', '.join(names)}"
@@ -162,11 +162,11 @@ def shortened(text: str, most: int) -> str:
 
 
 FAR = 10.0
-"""Values that are so many times apart need different scales to be seen."""
+"""Ratio of values from which they need different scales to be legible."""
 
 
 def apart(values: Sequence[float]) -> list[list[int]]:
-    """Numbers of values in groups, each of which one scale shows; groups and their members are in
+    """Indices of values in groups, such that one scale can show each group; groups and members keep
     the order of the values.
     """
     groups: list[list[int]] = []
@@ -186,7 +186,7 @@ def path_groups(count: int) -> list[range]:
 
 
 def of_paths(shown: range, count: int) -> str:
-    """Which paths a panel has, for its title; nothing where it has all."""
+    """The paths of a panel, for its title; empty if it has all."""
     if len(shown) == count:
         return ""
     return f", path {shown[0]}" if len(shown) == 1 else f", paths {shown[0]}–{shown[-1]}"
@@ -198,14 +198,14 @@ def class_names(results: Sequence[Result]) -> list[str]:
 
 
 def controller_of(planned: Class) -> str:
-    """The controller of a class, for a title; datagrams have none."""
+    """The controller of a class, for a title, or "UDP"."""
     return "UDP" if planned.protocol == "udp" else planned.controller
 
 
 def with_window(result: Result, classes: Sequence[str] | None) -> list[str]:
-    """The classes of which windows are drawn: those chosen, or all that have one.
+    """The classes to draw windows of: the chosen ones, or all that have a window.
 
-    Raises ValueError for an unknown class, for a chosen one of datagrams, and when no class has a
+    Raises ValueError for an unknown class, for a chosen class of datagrams, and when no class has a
     window.
     """
     having = [c.name for c in result.plan.classes if c.protocol != "udp"]

@@ -1,4 +1,4 @@
-"""What results are called in figures: what tells them apart, and what they are."""
+"""Labels of results in figures: the settings that differ, and the settings in common."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_KEYS = 3
 
 
 def named(results: Sequence[Result], names: Sequence[str] | None) -> list[str]:
-    """The names of results: those given, or what tells them apart.
+    """The labels of results: the given names, or the settings that differ.
 
     Raises ValueError when `names` does not have one for each result.
     """
@@ -33,7 +33,8 @@ def name_of(result: Result, names: Sequence[str] | None) -> str | None:
 
 
 def labels(results: Sequence[Result]) -> list[str]:
-    """A short name for each result: its controller, with what else it takes to tell them apart.
+    """A short name for each result: its controller, with further settings as needed to distinguish
+    the results.
 
     That is the scenario, else as few of the overrides that differ as do (`lia, count = 30`), else
     the world that made it; else the name of its file without the suffix, else a number. Where only
@@ -61,7 +62,7 @@ def labels(results: Sequence[Result]) -> list[str]:
 
 
 def distinct(parts: Sequence[Sequence[str]]) -> bool:
-    """Whether parts tell all results apart."""
+    """Whether the parts together distinguish all results."""
     together = list(zip(*parts, strict=True))
     return len(set(together)) == len(together)
 
@@ -88,7 +89,7 @@ def overrides(result: Result) -> dict[str, str]:
 
 
 def shortest(keys: Sequence[str]) -> dict[str, str]:
-    """The last parts of keys, as many as tell them apart: "count" of "flow.multipath.count"."""
+    """The shortest distinct endings of keys: "count" of "flow.multipath.count"."""
     found = {}
     for key in keys:
         parts = key.split(".")
@@ -102,7 +103,7 @@ def shortest(keys: Sequence[str]) -> dict[str, str]:
 
 
 def numbered(texts: Sequence[str]) -> list[str]:
-    """Texts, with a number after those that are the same."""
+    """Texts, with a number added to repeated ones."""
     repeated, count = Counter(texts), Counter[str]()
     found = []
     for text in texts:
@@ -117,15 +118,15 @@ def controllers(result: Result) -> str:
 
 
 def studied(plan: Plan) -> str:
-    """The controller under study, as tables name it: that of the classes with several paths, or of
-    all classes with one.
+    """The controller under study, as tables name it: the controller of the classes with several
+    paths, or of all classes with a controller.
     """
     return "+".join(dict.fromkeys(c.controller for c in under_study(plan))) or "udp"
 
 
 def under_study(plan: Plan) -> list[Class]:
-    """The classes of which a controller is under study: those with several paths, or with one where
-    none has several.
+    """The classes whose controller is under study: classes with several paths, or, if there are
+    none, classes with a controller.
     """
     classes = [c for c in plan.classes if c.protocol != "udp"]
     return [c for c in classes if len(c.paths) > 1] or classes
@@ -138,8 +139,8 @@ def sums_up(
     setting: str = "",
     intervals: bool = True,
 ) -> str:
-    """What figures of means say of results: scenario, controller, span, warm-up, replications; and
-    without `names` what else differs.
+    """Note for figures of means: scenario, controller, span, warm-up, replications; without `names`
+    also the other settings that differ.
     """
     measured = [result for result in results if result.world != "theory"]
     several = any(len(result.runs) > 1 for result in measured)
@@ -161,8 +162,8 @@ def over_time(
     *,
     names: Sequence[str] | None = None,
 ) -> str:
-    """What figures over time say of results: scenario and controller or the name in their place,
-    warm-up, `seeds`; and without `names` what else differs.
+    """Note for figures over time: scenario and controller or the name in their place, warm-up,
+    `seeds`; without `names` also the other settings that differ.
     """
     return joined(
         *([name] if name else [scenarios(results), same(results, controllers)]),
@@ -173,7 +174,7 @@ def over_time(
 
 
 def unsaid(results: Sequence[Result]) -> str:
-    """The overrides that differ and of which the labels of results say nothing."""
+    """The overrides that differ but do not appear in the labels of results."""
     given = [overrides(result) for result in results]
     keys = list(dict.fromkeys(key for one in given for key in one))
     short = shortest(keys)
@@ -205,7 +206,7 @@ def scenarios(results: Sequence[Result]) -> str:
 
 
 def same(results: Sequence[Result], of: Callable[[Result], str]) -> str:
-    """What is the same of all results; nothing where they differ."""
+    """The text that `of` gives for all results; empty if results differ."""
     found = {of(result) for result in results}
     return found.pop() if len(found) == 1 else ""
 
@@ -218,7 +219,7 @@ def span(result: Result) -> str:
 
 
 def replications(results: Sequence[Result]) -> str:
-    """How many replications there are; theory has none."""
+    """The number of replications, in words; "theory" for theory."""
     numbers = sorted({len(result.runs) for result in results if result.world != "theory"})
     if not numbers:
         return "theory"

@@ -1,4 +1,4 @@
-"""What a law works with on the paths of one user, below their round-trip times and windows."""
+"""RTTs and windows of the paths of one user, and the internal quantities of their controller."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MEMBER = "in_"
 """Names of memberships of sets, which are 0 or 1, begin so."""
 UNITS = {"_segments": " (segments)", "_s": " (s)"}
-"""Ends of names, and what labels have for them."""
+"""Suffixes of names, and their units in labels."""
 BAR = 0.7
 """Height of a membership's bar, of a row's height."""
 
@@ -45,9 +45,9 @@ def law(
     controller publishes, such as OLIA's α and l.
 
     Bars show when a path was a member of a set, such as OLIA's best paths (B) and those of the
-    largest window (M). A controller that publishes nothing has the first two panels. A class of
-    more than four paths shows the first ones. Scales are those of the time after the warm-up.
-    `names` has a name for the result.
+    largest window (M). For a controller that publishes nothing there are only the first two panels.
+    Of a class with more than four paths the first four are drawn. Scales fit the data after the
+    warm-up. `names` has a name for the result.
 
     Raises ValueError without series, and for an unknown class, user or seed.
     """
@@ -86,14 +86,16 @@ Rows: TypeAlias = list[tuple[str, int, NDArray[np.float64]]]
 
 
 def base(seen: View) -> list[tuple[str, Values | Rows]]:
-    """Panels that every controller has: labels, and what is drawn."""
+    """Panels for every controller: labels and data."""
     srtt_ms = 1e3 * seen.series("srtt_s")
     known = np.where(srtt_ms > 0, srtt_ms, np.nan)  # 0 before the first sample
     return [("Smoothed RTT (ms)", known), ("Window (segments)", seen.series("cwnd_segments"))]
 
 
 def published(seen: View, paths: range) -> list[tuple[str, Values | Rows]]:
-    """Panels of what the controller publishes of some paths; memberships share the last one."""
+    """Panels of the quantities that the controller publishes for some paths; memberships share the
+    last one.
+    """
     panels: list[tuple[str, Values | Rows]] = []
     rows: Rows = []
     for name in dict.fromkeys(internals(seen)):
@@ -107,7 +109,9 @@ def published(seen: View, paths: range) -> list[tuple[str, Values | Rows]]:
 
 
 def internals(seen: View) -> dict[str, NDArray[np.float64]]:
-    """What the controller publishes of the user's paths, shape (samples, paths), by name."""
+    """Quantities that the controller publishes for the user's paths, shape (samples, paths), by
+    name.
+    """
     series = seen.run.series
     if not series.has("internals"):
         return {}
@@ -130,13 +134,13 @@ def labelled(name: str) -> str:
 
 
 def look(seen: View, paths: range, path: int) -> dict[str, Any]:
-    """How the line of a path looks."""
+    """Style of the line of a path."""
     return look_of(path, path - paths.start, len(paths), len(seen.t_s))
 
 
 def lines(ax: Axes, seen: View, paths: range, values: NDArray[np.float64]) -> None:
-    """A quantity of the paths over time; it holds from one sample to the next. The scale is that of
-    the time after the warm-up: slow start would dwarf the rest.
+    """A quantity of the paths over time; it holds from one sample to the next. The scale fits the
+    data after the warm-up: slow start would dwarf the rest.
     """
     for path in paths:
         ax.step(seen.t_s, values[:, path], where="post", **look(seen, paths, path))

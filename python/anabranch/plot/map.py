@@ -24,19 +24,19 @@ COLOURS = "cividis"
 """Even in lightness, and the same to eyes that do not tell red from green."""
 
 LEVELS = 6
-"""About as many contours."""
+"""Approximate number of contours."""
 
 MOST_TICKS = 12
 MOST_PANELS = 4
 
 FAR = 20.0
-"""Where the largest value is so many times the smallest, an axis is logarithmic."""
+"""From this ratio of the largest to the smallest value on, an axis is logarithmic."""
 
 LEAST_FOR_TWO = 5.0
-"""Inches from which on a figure has two maps beside each other."""
+"""Width in inches from which a figure has two maps side by side."""
 
 HEIGHT_INCHES = (4.2, 3.0)
-"""Of the axes of maps on a page: one in a row, two in a row."""
+"""Heights of the axes of maps on a page: with one and with two in a row."""
 
 
 @style.styled
@@ -54,11 +54,11 @@ def heat_map(
     """A panel for each entry of `panels`, each with its own scale of colours, and labelled
     contours.
 
-    Arrays are (columns, rows), or (columns,) without `rows`, and are then drawn as lines in one
-    panel. `columns` and `rows` are the values of the parameters as text; numbers stand to scale, on
-    a logarithmic axis where the largest is far above the smallest, and other values at equal
-    distances. `labels` name the parameters, `quantity` is what is drawn, with its unit, and `note`
-    says what all cells have in common. NaN stays white.
+    Arrays have shape (columns, rows). Without `rows` the shape is (columns,), and the arrays are
+    drawn as lines in one panel. `columns` and `rows` are the values of the parameters as text;
+    numbers stand to scale, on a logarithmic axis where the largest is far above the smallest, and
+    other values at equal distances. `labels` name the parameters, `quantity` names the values, with
+    their unit, and `note` the settings that all cells share. NaN stays white.
 
     Raises ValueError when there is nothing to draw or shapes do not fit.
     """
@@ -89,7 +89,7 @@ def heat_map(
 
 
 class Scale:
-    """Where the values of a parameter stand on an axis."""
+    """Positions of the values of a parameter on an axis."""
 
     def __init__(self, values: Sequence[str], room: float = math.inf) -> None:
         """`room` is the length of the axis in inches."""
@@ -97,14 +97,16 @@ class Scale:
         self.room = room
         known = numbers(self.bare)
         self.known = known is not None and len(known) > 1 and rising(known)
-        """Whether the values are numbers with a place on the axis."""
+        """Whether the values are numbers that stand to scale."""
         self.places = np.array(known if self.known and known else range(len(values)), dtype=float)
         low, high = self.places[0], self.places[-1]
         self.log = bool(self.known and low > 0 and high > FAR * low)
 
     @property
     def edges(self) -> Floats:
-        """Where cells end: between the values, as far beyond the first and the last as before."""
+        """Edges of cells: halfway between values, and symmetric about the first and the
+        last value.
+        """
         at = np.log(self.places) if self.log else self.places
         if len(at) == 1:
             return np.array([at[0] - 0.5, at[0] + 0.5])
@@ -127,14 +129,12 @@ class Scale:
 
 
 def rising(values: Sequence[float]) -> bool:
-    """Whether each value is above the one before it."""
+    """Whether the values are strictly increasing."""
     return all(after > before for before, after in pairwise(values))
 
 
 def across(count: int, title: str | None) -> tuple[Figure, list[Axes]]:
-    """A figure of `count` panels beside each other, two in a row where there is room, with a title
-    over all if there is one.
-    """
+    """A figure of `count` panels, two in a row if there is room, with a title over all if given."""
     in_a_row = min(count, 2) if style.width() > LEAST_FOR_TWO else 1
     rows = math.ceil(count / in_a_row)
     figure = style.blank(title)
@@ -212,7 +212,7 @@ def lines(
 
 
 def numbers(bare: Sequence[str]) -> list[float] | None:
-    """Values as numbers, None where one of them is none."""
+    """Values as numbers; None if a value is not a number."""
     try:
         return [float(value) for value in bare]
     except ValueError:

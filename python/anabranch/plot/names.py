@@ -1,4 +1,4 @@
-"""Names beside points of a map, where there is room for them."""
+"""Names beside points of a map, placed where there is room."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SIDES = ((1, 0), (0, 1), (0, -1), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))
-"""Where a name may be: right of its point, above, below, left, and between."""
+"""Sides on which a name may stand: right of its point, above, below, left, and diagonal."""
 AWAY_PT = 3.0
 """Distance of a name from its point's marker."""
 BETWEEN_PT = 2.0
 """Distance of a name from the markers of other points: nearer, it could be theirs."""
 HEIGHT = 1.15
-"""Of a line, in font sizes."""
+"""Height of a line, in font sizes."""
 
 
 class Names:
@@ -35,7 +35,7 @@ class Names:
         lines: list[list[tuple[float, float]]],
     ) -> None:
         """The axes must have their final size; `points` are in data coordinates, with their
-        markers' radii, and `lines` are what names avoid if they can.
+        markers' radii; names avoid `lines` if they can.
         """
         self.ax = ax
         self.points = points
@@ -72,7 +72,7 @@ class Names:
         return False
 
     def box(self, number: int, side: tuple[int, int], width: float, height: float) -> Box:
-        """Where a name would be."""
+        """The box of a name on one side of its point."""
         x, y = self.pixels[number]
         away = self.away(number, side)
         left = x + (side[0] * (away + width / 2)) - width / 2
@@ -84,7 +84,7 @@ class Names:
         return (self.radii[number] + AWAY_PT * self.scale) * (1.0 if 0 in side else 0.7)
 
     def free(self, box: Box, number: int, covers: bool) -> bool:
-        """Whether nothing else is there, but for points if the name `covers` them."""
+        """Whether a box is free of other texts, and of points unless the name `covers` them."""
         inside = box[0] >= self.edge[0] and box[2] <= self.edge[2]
         apart = padded(box, APART_PT * self.scale, 0.0)
         if not inside or any(overlap(apart, other) for other in self.taken):
@@ -122,7 +122,7 @@ class Names:
 
 
 def crosses(box: Box, start: NDArray[np.float64], end: NDArray[np.float64]) -> bool:
-    """Whether a straight line has a part in a box: of its length what lies within both ranges."""
+    """Whether a line segment crosses a box: whether a part of it lies in both ranges."""
     low, high = 0.0, 1.0
     for axis in (0, 1):
         span, first = float(end[axis] - start[axis]), float(start[axis])

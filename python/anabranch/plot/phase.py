@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 HEADS = (0.25, 0.6)
-"""Where along a curve, by its drawn length, arrow heads stand."""
+"""Positions of arrow heads along a curve, as fractions of its drawn length."""
 
 
 @style.styled
@@ -34,8 +34,8 @@ def phase_portrait(
     """Curves (T, 2) from where they begin (a dot) to where they rest (`rest`, a cross), with arrow
     heads.
 
-    `labels` are the quantities of both axes with their units; `note` says what is drawn. Raises
-    ValueError when a curve has no two points.
+    `labels` are the quantities of both axes with their units; `note` describes the curves. Raises
+    ValueError when a curve has fewer than two points.
     """
     if not curves or any(
         np.ndim(curve) != 2 or len(curve) < 2 or curve.shape[1] != 2 for curve in curves

@@ -1,11 +1,10 @@
 """A network as pipes: links and media between users on the left and receivers on the right, and the
 paths of each class through them.
 
-A plan has no nodes for wires: a path is the list of links that its data crosses. So a link stands
-as far to the right as the longest path in front of it asks for, and links of which no path says
-more than a delay are left out. Heights are Mb/s times one scale, the same for links and for what
-flows in them. Coordinates are those of a picture: from 0 to 1 to the right, and down from 0 to
-`height`.
+A plan has no nodes for wires: a path is the list of links that its data crosses. So the longest
+path in front of a link decides how far to the right it stands. Links that only delay are left out.
+Heights are Mb/s times one scale, the same for links and for flows in them. Coordinates are those of
+a picture: from 0 to 1 to the right, and down from 0 to `height`.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from ..plan import DropTail, Link, Plan, Red
 from .streams import Stream
 
 FULL = 330.0
-"""Height of what flows through the fullest column."""
+"""Height of the flows through the fullest column."""
 LEAST = 40.0
 """Height of the flattest pipe: its queue has to be legible."""
 LANE = 8.0
-"""Height that a path takes in a column in which it crosses nothing."""
+"""Height of a path in a column in which it crosses no link."""
 GAP = 62.0
-"""Between two pipes, for their names and for what they drop."""
+"""Distance between two pipes, for their names and for their losses."""
 ENDS = 0.14
 """Width of the columns of users and of receivers."""
 PIPE = 1.8
@@ -51,9 +50,9 @@ class Pipe:
     copies: int
     """Private copies of a link, drawn as one."""
     rate_bps: float | None
-    """Of all copies; None where nothing says one."""
+    """Rate of all copies together; None if the plan gives none."""
     room_packets: float | None
-    """What the queues of all copies hold; None where it is not said in packets."""
+    """Capacity of the queues of all copies; None unless it is given in packets."""
     marks_packets: tuple[float, ...] = ()
     """RED's thresholds."""
 
@@ -96,7 +95,7 @@ class Course:
 
 @dataclass(frozen=True)
 class Pipes:
-    """Where everything is drawn."""
+    """Positions of everything in the picture."""
 
     pipes: list[Pipe]
     slots: list[Slot]
@@ -107,7 +106,7 @@ class Pipes:
 
 
 def has_pipes(plan: Plan) -> bool:
-    """Whether the data of any path crosses a link that is no delay alone and on no medium."""
+    """Whether any path crosses a link that does more than delay and is not on a medium."""
     paths = [path for own in plan.classes for path in own.paths]
     return any(pipe.link >= 0 for path in paths for pipe in ways(plan, path.links))
 
@@ -198,7 +197,7 @@ def ranks(count: int, orders: Sequence[Sequence[int]]) -> list[int]:
 
 
 def reaches(before: Mapping[int, Iterable[int]], start: int, end: int) -> bool:
-    """Whether `end` is `start` or stands anywhere before it."""
+    """Whether `end` is `start` or precedes it, directly or not."""
     seen = {start}
     ahead = [start]
     while ahead:
@@ -261,7 +260,7 @@ def spread(column: Sequence[Slot], height: float) -> None:
 
 
 def neighbours(of: Pipes, slot: Slot) -> float:
-    """Where the slots before and behind a slot are, in the mean over its courses."""
+    """Mean position of the slots before and behind a slot, over its courses."""
     near = []
     for number in slot.courses:
         way = of.courses[number].slots
@@ -271,7 +270,7 @@ def neighbours(of: Pipes, slot: Slot) -> float:
 
 
 def beside(of: Pipes, number: int, slot: Slot) -> tuple[float, ...]:
-    """By what courses are in order in a slot: where they come from; among users, where they go."""
+    """Sort key of courses in a slot: where they come from; among users, where they go."""
     way = of.courses[number].slots
     ys = [of.slots[one].y for one in way]
     at = slot.column

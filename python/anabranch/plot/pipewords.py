@@ -41,13 +41,13 @@ ABOVE, BELOW = 3.0, -3.0
 
 @dataclass(frozen=True)
 class End:
-    """What stands in a box of users or of receivers."""
+    """Text in a box of users or of receivers."""
 
     slot: Slot
     first: str
     second: str
     users: int
-    """That are drawn as dots."""
+    """Users drawn as dots."""
     tone: str
 
 
@@ -127,8 +127,8 @@ def name_pipe(room: Room, pipe: Pipe, slot: Slot, small: float) -> bool:
 def write_rate(
     room: Room, pipe: Pipe, slot: Slot, carried_bps: float, above: bool, small: float
 ) -> None:
-    """Writes what a pipe carries: behind its name, or in the pipe beside its queue, in one or
-    two lines.
+    """Writes the rate of a pipe: behind its name, or in the pipe beside its queue, in one or two
+    lines.
     """
     top = slot.y - slot.height / 2
     look: dict[str, Any] = {"fontsize": small}
@@ -148,7 +148,7 @@ def write_rate(
 
 
 def write_queue(room: Room, pipe: Pipe, slot: Slot, now: Flowing, small: float) -> None:
-    """Writes how many packets wait, and what is lost, below a pipe, or else in it."""
+    """Writes queue length and losses of a pipe, below it or, if there is no room, in it."""
     base = (slot.x[0], slot.y + slot.height / 2)
     inner = (slot.x[0] + 1.4 * TANK, base[1])
     packets = float(now.queues_packets[pipe.link])
@@ -171,7 +171,7 @@ def write_queue(room: Room, pipe: Pipe, slot: Slot, now: Flowing, small: float) 
 
 
 def end_of(result: Result, slot: Slot, rate_bps: float, tone: str) -> End:
-    """A class of users, or what its receivers get, in words."""
+    """Text for a class of users, or for the rate of its receivers."""
     planned = result.plan.classes[slot.number]
     several = planned.count > 1
     if slot.kind == "class":

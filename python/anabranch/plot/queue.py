@@ -70,7 +70,7 @@ def columns_of(result: Result, links: Sequence[str] | None) -> list[int]:
 
 
 def shared(result: Result) -> list[str]:
-    """The links with a rate of which users have no copies of their own."""
+    """Links with a rate that users share, rather than having a copy each."""
     links = result.plan.links
     return [link.name for link in links if link.rate_bps and not link.per_user]
 

@@ -1,4 +1,6 @@
-"""Room for words in a figure of its final size: what is taken, and where further words may stand."""
+"""Free room for text in a figure of its final size: the boxes taken, and possible places
+for more.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,14 @@ if TYPE_CHECKING:
 Box = tuple[float, float, float, float]
 """Left, lower, right and upper end in pixels."""
 APART_PT = 1.5
-"""Distance of two texts, beside which fonts may differ a little from one format to another."""
+"""Distance between two texts; fonts differ a little between formats."""
 FEWEST_LETTERS = 4
-"""Of a name that is cut to fit."""
+"""Fewest letters of a name that is cut to fit."""
 
 
 @dataclass(frozen=True)
 class Words:
-    """A text with its place, which is one of several that it may have."""
+    """A text at one of its possible places."""
 
     text: str
     at: tuple[float, float]
@@ -30,7 +32,7 @@ class Words:
     aside_pt: tuple[float, float]
     """Distance from there."""
     align: tuple[str, str]
-    """Which of its ends stand there, as Matplotlib's `ha` and `va`."""
+    """Alignment of the text at this place, as Matplotlib's `ha` and `va`."""
     look: dict[str, Any]
 
 
@@ -112,5 +114,5 @@ def padded(box: Box, across: float, up: float) -> Box:
 
 
 def overlap(one: Box, other: Box) -> bool:
-    """Whether two boxes have a point in common."""
+    """Whether two boxes overlap."""
     return bool(one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3])

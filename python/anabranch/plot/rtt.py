@@ -103,7 +103,7 @@ def panel(ax: Axes, result: Result, run: Run, what: tuple[int, range], samples: 
 
 
 def mean_over_users(values: NDArray[np.float64], counted: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Mean over axis 1 of what is counted; NaN where nothing is."""
+    """Mean over axis 1 of the counted values; NaN if none are counted."""
     number = counted.sum(axis=1)
     total = np.where(counted, values, 0.0).sum(axis=1)
     return np.where(number > 0, total / np.maximum(number, 1), np.nan)

@@ -20,7 +20,7 @@ FORMATS: dict[str, dict[str, None]] = {
     "svg": {"Date": None, "Creator": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-"""Formats by suffix, each with the metadata that would say when and by what it was made."""
+"""Formats by suffix, each with the metadata keys that would record time and program."""
 
 
 def save(figure: Figure, path: str | Path, *, dpi: float = 160, width: Width | None = None) -> None:

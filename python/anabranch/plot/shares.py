@@ -1,4 +1,4 @@
-"""Mean rates of classes with intervals, beside published or theoretical values."""
+"""Mean rates of classes with intervals, next to published or theoretical values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GROUP = 0.8
 """Width of a result's bars; results are 1 apart."""
 MARKERS = ("D", "^", "o", "s")
 PLACES = (-0.8, 0.8, -0.45, 0.45)
-"""Where on a bar a reference has its marker; the interval is in the middle."""
+"""Positions of the markers of references on a bar; the interval is in the middle."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Reference:
     """Values to compare with, such as published ones or a fixed point."""
 
     label: str
-    """What the legend says."""
+    """Entry in the legend."""
     rates_bps: Sequence[Mapping[str, float]]
     """Mean rate per user by class in bit/s: one mapping for each result, or one for all."""
 
@@ -53,11 +53,11 @@ def shares(
     """Mean rate per user of each class in Mb/s, with 95 % intervals over replications. `metric` is
     throughput_bps or goodput_bps.
 
-    Several results, such as one for each controller, stand side by side, called `names` (by
-    default what tells them apart); `groups` says on the axis what the names are, by default that
-    they are controllers, or worlds, if they are. References are horizontal marks on the bars.
-    `setting` is what all results have in common beside the scenario, such as "N1 = 10". Classes
-    whose rates are more than ten times apart have panels of their own.
+    Several results, such as one for each controller, stand side by side, labelled by `names` (by
+    default the settings that differ). `groups` labels the axis; by default it says "controllers" or
+    "worlds" where the names are such. References are horizontal marks on the bars. `setting` is a
+    further setting that all results share, such as "N1 = 10". Classes whose rates are more than ten
+    times apart have panels of their own.
 
     Raises ValueError when `names` or a reference does not have one entry for each result, for an
     unknown metric and for a class of a reference that its result does not have.
@@ -94,7 +94,7 @@ def shares(
 
 @dataclass(frozen=True)
 class Places:
-    """Where bars stand: results are 1 apart, or, of a result `alone`, classes."""
+    """Positions of bars: results are 1 apart; for a single result (`alone`), classes are."""
 
     results: int
     classes: list[str]
@@ -102,12 +102,12 @@ class Places:
 
     @property
     def width(self) -> float:
-        """Of the room for a bar."""
+        """Width of the room for a bar."""
         return GROUP if self.alone else GROUP / len(self.classes)
 
     @property
     def slots(self) -> int:
-        """What stands 1 apart on the axis."""
+        """Number of positions on the axis."""
         return len(self.classes) if self.alone else self.results
 
     def of(self, place: int, name: str) -> float:
@@ -151,8 +151,8 @@ def panel(
     places: Places,
     metric: str,
 ) -> None:
-    """The bars of all results, of those of all classes that are shown, with their values below
-    where there is room.
+    """Draws the bars of the shown classes for all results, with their values below if there is
+    room.
     """
     every, shown = classes
     values = [
@@ -186,8 +186,8 @@ def mark(
     given: Sequence[Result],
     places: Places,
 ) -> Artist:
-    """Marks the values of a reference, of which `what` has the number, on the bars of the classes
-    that are shown; its entry in the legend.
+    """Marks the values of a reference on the bars of the shown classes; `what` includes its number.
+    Returns its entry in the legend.
     """
     number, shown = what
     rates = list(reference.rates_bps)

@@ -1,4 +1,4 @@
-"""Widths of figures, and what follows from them: the size of letters, lines and panels."""
+"""Widths of figures, and the sizes of letters, lines and panels that follow from them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PAGE_INCHES = 8.0
 """The width of a figure unless another is given: 1280 pixels at 160 dpi."""
 
 UNITS = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
-"""Inches of each unit; the point is TeX's, in which LaTeX prints the width of a column."""
+"""Inches per unit; "pt" is TeX's point, in which LaTeX prints the width of a column."""
 
 NARROWEST, WIDEST = 2.0, 40.0
 """Inches; below there is no room for an axis."""
@@ -55,7 +55,7 @@ def letters_pt(inches: float) -> float:
 
 
 def height_of(page_inches: float, inches: float) -> float:
-    """The height in a figure of this width of what is `page_inches` high on a page: narrow
+    """Height in a figure of this width for a part that is `page_inches` high on a page: narrow
     figures are less flat.
     """
     return page_inches * math.pow(inches / PAGE_INCHES, 0.75)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..result import Result
 
 HEIGHTS_INCHES = (1.7, 1.5)
-"""Of the panel of the queue and of the one below it."""
+"""Heights of the upper panel (queue) and of the lower one."""
 MOST_STATIONS = 4
 """Drawn unless others are chosen, each in two panels."""
 STRIP = 0.25
@@ -45,14 +45,13 @@ def stations(
     width: Width | None = None,
     title: str | None = None,
 ) -> Figure:
-    """Stations of media: packets in the queue, and below transmissions without an answer per
-    second.
+    """Stations of media: packets in the queue, and below it unanswered transmissions per second.
 
     The queue is that of the host with its driver's ring. A dotted line is the limit of both
     together, where it is near the data. Rates are means over bins of `bin_s` seconds, by default 1
-    s, longer in long runs. Ticks are packets given up, as long as there were many since the sample
-    before. Counts in the titles are of the time after the warm-up. `stations`, such as
-    ["wlan/client"], chooses them; by default they are the four that send most. `names` has a name
+    s, longer in long runs. Ticks are packets given up; the length of a tick is their number since
+    the previous sample. Counts in the titles are of the time after the warm-up. `stations`, such as
+    ["wlan/client"], chooses the stations; by default the four that send most. `names` has a name
     for the result.
 
     Raises ValueError without series, when there is no medium, for an unknown station or seed, and
@@ -151,7 +150,7 @@ def unanswered(ax: Axes, run: Run, column: int, samples: slice, edges: Any) -> l
 
 
 def counts(run: Run, column: int) -> str:
-    """What the station did after the warm-up, for its title."""
+    """Counts of the station after the warm-up, for its title."""
     if not run.has("stations"):
         return ""
     table = run.stations

@@ -1,5 +1,5 @@
-"""What flows send over media: the streams of a plan, the routes of their packets, and what each hop
-carried.
+"""Traffic over media: the streams of a plan, the routes of their packets, and the load of
+each hop.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ COLOURS = (
     "#5A6B00",
     "#444444",
 )
-"""Of subflows, which are told apart on a map better than by shades: as the palette, and three more."""
+"""Colours of subflows, which shades would not separate on a map: the palette, and three more."""
 BESIDE = ("#6B7785", "#A08B70", "#8FA36B")
-"""Of classes with one path beside others with several: they are the background."""
+"""Colours of classes with one path when others have several: the background."""
 NOBODY = "#8A8A8A"
-"""Of what belongs to no class."""
+"""Colour of traffic that belongs to no class."""
 LATELY_S = 1.0
-"""A route is in use at a time if packets took it so long before."""
+"""A route is in use at a time if packets took it in the preceding second."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Route:
     stream: int
     """Number of the stream; -1 if no class uses the link."""
     forward: bool
-    """Whether data goes this way."""
+    """Whether the route carries data, rather than ACKs."""
     user: int
     medium: int
     sites: tuple[int, ...]
@@ -75,7 +75,7 @@ class Route:
 
 
 def streams(plan: Plan) -> list[Stream]:
-    """Every path of every class; those of classes with several paths come first."""
+    """Every path of every class; classes with several paths come first."""
     found = [
         Stream(own.name, index, path, own.count, len(own.paths) > 1)
         for index, own in enumerate(plan.classes)
@@ -109,13 +109,13 @@ def class_colours(known: Sequence[Stream]) -> list[str]:
 
 
 def dashes(known: Sequence[Stream], tones: Sequence[str]) -> list[int]:
-    """For each stream how many before it have the same colour: lines are told apart by that."""
+    """For each stream, how many earlier ones have the same colour: selects its line style."""
     return [tones[:number].count(tones[number]) for number in range(len(known))]
 
 
 def look_of(path: int, place: int, many: int, points: int) -> dict[str, Any]:
-    """How the line of a path looks, that is the `place`-th of `many` in its panel and has so many
-    points: a colour and a marker of its own.
+    """Style of the line of a path, the `place`-th of `many` in its panel, with `points` points: it
+    has its own colour and marker.
     """
     look = {"color": COLOURS[path % len(COLOURS)], "linewidth": style.pt(1.3)}
     marks = style.marked(place, points, many) | {"marker": style.marker(path)}
@@ -123,7 +123,7 @@ def look_of(path: int, place: int, many: int, points: int) -> dict[str, Any]:
 
 
 def users_of_links(plan: Plan, known: Sequence[Stream]) -> dict[int, tuple[int, bool]]:
-    """For each link the first stream that has it on its way, and whether data goes there."""
+    """For each link, the first stream that crosses it, and whether it carries data there."""
     uses: dict[int, tuple[int, bool]] = {}
     for forward in (True, False):
         for number, stream in enumerate(known):

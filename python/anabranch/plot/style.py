@@ -1,8 +1,8 @@
 """How all plots look: size, colours that colour-blind readers can tell apart, lines and legends.
 
-A class has one colour everywhere, and with it a line style, a marker and a hatch, which tell
-classes apart in print without colour; so has a path of a user. Sizes follow the width of the
-figure, which is that of `context`.
+A class has one colour in all plots, and a line style, a marker and a hatch, which distinguish
+classes in print without colour. A path of a user has these too. Sizes follow the width of the
+figure, which `context` sets.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 NAMED = {"blue": "#0072B2", "red": "#B3202A", "green": "#009E73", "orange": "#D55E00"}
-"""Of classes with such names: a red class that is drawn orange misleads."""
+"""Colours of classes with these names: a red class drawn in orange would mislead."""
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8C6D00", "#56B4E9", "#444444")
 """After Okabe and Ito, the yellows darkened to be seen on white."""
 
@@ -87,7 +87,7 @@ SIZES = {
     "legend.fontsize": 0.9,
     "legend.title_fontsize": 0.85,
 }
-"""Sizes of letters, relative to those of labels."""
+"""Font sizes relative to that of labels."""
 LENGTHS_PT = {
     "lines.linewidth": 1.5,
     "lines.markersize": 5.0,
@@ -105,7 +105,7 @@ LENGTHS_PT = {
 
 @dataclass(frozen=True)
 class Layout:
-    """How high the axes of a figure are to be."""
+    """Rows of axes in a figure, and their heights."""
 
     rows: Sequence[Axes]
     """One of each row."""
@@ -114,16 +114,16 @@ class Layout:
 
 
 LAYOUTS: weakref.WeakKeyDictionary[Figure, Layout] = weakref.WeakKeyDictionary()
-"""Of figures that `settle` makes as high as they need to be."""
+"""Figures whose height `settle` adapts to their content."""
 
 RECIPES: weakref.WeakKeyDictionary[Figure, Callable[..., Figure]] = weakref.WeakKeyDictionary()
-"""How each figure was drawn: a function of the width."""
+"""For each figure, the function that draws it at a given width."""
 
 
 def context(width: Width | None = None) -> AbstractContextManager[None]:
-    """The style alone, whatever the user's settings are, so that the same input looks the same.
+    """The package's style without the user's settings, so that the same input looks the same.
 
-    Raises ValueError for a width that is not one.
+    Raises ValueError for an invalid width.
     """
     from matplotlib import style
 
@@ -176,7 +176,9 @@ def across_figure() -> float:
 
 
 def across_panel(columns: int = 1) -> float:
-    """Inches of a line from the left end of a panel, `columns` of which stand side by side."""
+    """Length in inches of a line from the left end of a panel, for `columns` panels side
+    by side.
+    """
     return across_figure() / columns - BESIDE_PANEL * size("font.size") / 72
 
 
@@ -219,7 +221,7 @@ def panels(
 
 
 def blank(title: str | None = None) -> Figure:
-    """An empty figure of the style's width, higher than it will be, with a title if there is one."""
+    """An empty figure of the style's width and of excessive height, with a title if given."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width(), 40.0), layout="constrained")
@@ -282,8 +284,8 @@ def hatch(index: int) -> str:
 
 
 def marked(index: int, points: int, many: int = 1) -> dict[str, Any]:
-    """Markers for the line `index` of `many` with so many points: few, and beside those of other
-    lines.
+    """Markers for the line `index` of `many` with `points` points: few, and offset from the markers
+    of other lines.
     """
     every = max(1, points // FEWEST_MARKERS)
     first = (index * every) // max(many, 1)
@@ -335,13 +337,15 @@ def swatch(index: int, name: str, label: str) -> Artist:
 
 
 def bar(index: int, name: str) -> dict[str, Any]:
-    """How bars of a class look."""
+    """Style of the bars of a class."""
     tone = colour(index, name)
     return {"facecolor": tint(tone), "edgecolor": tone, "hatch": hatch(index)}
 
 
 def heading(ax: Axes, title: str, entries: Sequence[Artist], across: float | None = None) -> None:
-    """A panel's title, and below it the legend, above the data, both at most `across` inches wide."""
+    """A panel's title, and below it the legend, above the data, both at most `across`
+    inches wide.
+    """
     across = across_panel() if across is None else across
     columns, shown = arranged(entries, across)
     rows = math.ceil(len(shown) / columns) if shown else 0
@@ -355,8 +359,8 @@ def heading(ax: Axes, title: str, entries: Sequence[Artist], across: float | Non
 def legend(
     figure: Figure, entries: Sequence[Artist], most: int = MOST_ENTRIES, note: str = ""
 ) -> None:
-    """A legend for the whole figure, below the data, of at most so many entries, and above it a
-    note of what is drawn: controller, span, replications.
+    """A legend for the whole figure, below the data, with at most this many entries, and above it a
+    note: controller, span, replications.
     """
     columns, shown = arranged(entries, across_figure(), most)
     if not shown and not note:

@@ -35,18 +35,18 @@ if TYPE_CHECKING:
     from ..result import Result
 
 HEIGHT_INCHES = 2.3
-"""Of a row of panels on a page."""
+"""Height of a row of panels on a page."""
 LEAST_INCHES = 2.5
-"""Of a column of panels; a figure of many results is wider than others, if no width is given."""
+"""Least width of a column of panels; without a given width, figures of many results are wider."""
 NARROWEST_INCHES = 0.6
-"""Of a column of panels, where a width is given."""
+"""Least width of a column of panels when the width is given."""
 MOST_NUMBERS = 12
-"""With more bars in a panel there is no room for their values."""
+"""Bars per panel up to which there is room for their values."""
 
 
 @dataclass(frozen=True)
 class Who:
-    """Whose subflows are drawn."""
+    """The user whose subflows are drawn."""
 
     flow: str | None
     """The class; None for the first with several paths."""
@@ -56,14 +56,14 @@ class Who:
 
 @dataclass(frozen=True)
 class View:
-    """What is drawn of one result."""
+    """The drawn data of one result."""
 
     label: str
     warmup_s: float
     run: Run
     samples: slice
     columns: NDArray[np.intp]
-    """Of the user's paths in the series, in the order of the paths."""
+    """Columns of the user's paths in the series, in the order of the paths."""
     in_use: NDArray[np.bool_]
     """When each path is in use, shape (samples, paths)."""
 
@@ -104,9 +104,10 @@ def subflows(
     time in ms.
 
     By default the class is the first with several paths. Several results, such as one for each
-    controller, are columns with a common scale in each row, called `names` (by default what tells
-    them apart); one result has its panels two by two. Packets are counted over the whole span that
-    is drawn. The RTO is without backing off, from the first sample of the round-trip time on.
+    controller, are columns with a common scale in each row, labelled by `names` (by default the
+    settings that differ); a single result has its panels two by two. Packets are counted over the
+    whole drawn span. The RTO is shown without exponential back-off, from the first sample of the
+    round-trip time on.
 
     Raises ValueError without series, for an unknown class, user or seed, when `names` does not
     have one for each result, and when the results do not fit into `width`.
@@ -136,7 +137,7 @@ def subflows(
 
 @dataclass(frozen=True)
 class Cell:
-    """A panel, and what is drawn there."""
+    """A panel, its data, and the function that draws it."""
 
     ax: Axes
     draw: Callable[[Cell], None]
@@ -149,7 +150,7 @@ class Cell:
 
 
 def class_of(result: Result, flow: str | None) -> int:
-    """Number of the class. Raises ValueError when there is none of that name."""
+    """Number of the class. Raises ValueError for an unknown name."""
     if flow is not None:
         return number_of(flow, result.classes, "class")
     paths = [len(planned.paths) for planned in result.plan.classes]
@@ -164,7 +165,7 @@ def of_whom(result: Result, who: Who) -> str:
 
 
 def view(result: Result, label: str, who: Who, bounds: tuple[float, float | None]) -> View:
-    """What is drawn of one result."""
+    """The drawn data of one result."""
     run = replication(result, who.seed)
     planned = result.plan.classes[class_of(result, who.flow)]
     if not 0 <= who.user < planned.count:
@@ -177,11 +178,11 @@ def view(result: Result, label: str, who: Who, bounds: tuple[float, float | None
 
 
 def grid(views: Sequence[View], fixed: bool, title: str | None) -> tuple[Figure, list[list[Cell]]]:
-    """A figure, and rows of panels with a common scale; as wide as the style says if that is
-    `fixed`, else wider where there are many.
+    """A figure, and rows of panels with a common scale; as wide as the style says if `fixed`, else
+    wider for many columns.
 
-    Several results stand side by side, and so do the paths of one result where a panel does not
-    hold them; then those of several results have rows of their own.
+    Several results stand side by side. So do the paths of one result that do not fit into one
+    panel; with several results such paths have their own rows.
     """
     whole = range(max(len(seen.columns) for seen in views))
     groups = path_groups(len(whole))
@@ -225,7 +226,7 @@ def grid(views: Sequence[View], fixed: bool, title: str | None) -> tuple[Figure,
 
 
 def over_samples(name: str, scale: float) -> Callable[[Cell], None]:
-    """Draws a series of paths over time, without what stands for "no sample yet"."""
+    """Draws a series of paths over time; values that mean "no sample yet" are left out."""
 
     def draw(cell: Cell) -> None:
         ax, seen = cell.ax, cell.seen
@@ -274,4 +275,4 @@ PANELS: tuple[tuple[Callable[[Cell], None], str], ...] = (
     (over_samples("srtt_s", 1e3), "Smoothed RTT (ms)"),
     (over_samples("rto_s", 1e3), "RTO (ms)"),
 )
-"""How each panel is drawn, and the label of its y axis."""
+"""For each panel, the function that draws it and the label of its y axis."""

@@ -25,7 +25,7 @@ DARK = 0.8
 """The part of their way to the ends from which on these colours are dark."""
 
 FEWER_LEVELS = 4
-"""About as many contours of small maps."""
+"""Approximate number of contours of small maps."""
 
 MOST_MAPS = 12
 
@@ -33,10 +33,10 @@ MOST_BESIDE = 3
 """Maps in a row."""
 
 HEIGHT_INCHES = (4.2, 3.0, 2.3)
-"""Of the axes of a map on a page, with one, two and three of them in a row."""
+"""Heights of a map's axes on a page, with one, two and three of them in a row."""
 
 BAR = 0.9
-"""The part of a row that maps have beside the bar of colours."""
+"""Fraction of a row that maps take; the colour bar takes the rest."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Range:
     levels: Sequence[float]
 
     def ink(self, level: float) -> str:
-        """The colour of a contour, to be seen on those of the map."""
+        """The colour of a contour that is visible on the map."""
         if self.colours == COLOURS:
             return "white" if level < (self.low + self.high) / 2 else "black"
         return "white" if abs(level) > DARK * self.high else "black"
@@ -72,9 +72,9 @@ def swept_map(
     have one scale of colours, so that groups can be compared.
 
     Arrays are (columns, rows), NaN where there is nothing. `columns` and `rows` are the values of
-    the parameters as text, which `labels` name; numbers stand to scale. `quantity` is what is
-    drawn, with its unit, and `note` says what all cells have in common. With `difference`, white is
-    zero. Raises ValueError when there is nothing to draw.
+    the parameters as text, which `labels` name; numbers stand to scale. `quantity` names the
+    values, with their unit, and `note` the settings that all cells share. With `difference`, white
+    is zero. Raises ValueError when there is nothing to draw.
     """
     all_ = [(name, group) for name, groups in panels.items() for group in groups]
     kept = set(all_[:MOST_MAPS])
@@ -113,7 +113,9 @@ def swept_map(
 
 
 def arranged(counts: Sequence[int], title: str | None) -> tuple[Figure, list[list[Axes]], int]:
-    """A figure with a block of so many maps each, their axes, and how many are beside each other."""
+    """A figure with one block of maps for each count, their axes, and the number of maps
+    in a row.
+    """
     most = MOST_BESIDE if style.width() > LEAST_FOR_TWO else 1
     lines = math.ceil(max(counts) / most)
     beside = math.ceil(max(counts) / lines)
@@ -133,7 +135,7 @@ def arranged(counts: Sequence[int], title: str | None) -> tuple[Figure, list[lis
 
 
 def ticked(axis: Any, scale: Scale) -> None:
-    """The values of a parameter on an axis: of numbers as many as fit beside each other."""
+    """Labels the values of a parameter on an axis; of numbers, as many as fit."""
     scale.label(axis)
     if not scale.known:
         return
@@ -145,7 +147,7 @@ def ticked(axis: Any, scale: Scale) -> None:
 
 
 def range_of(arrays: Sequence[Floats], levels: int, difference: bool) -> Range:
-    """The range of the colours of several maps, and about so many contours."""
+    """The range of the colours of several maps, and the levels of their contours."""
     from matplotlib.ticker import MaxNLocator
 
     finite = np.concatenate([one[np.isfinite(one)] for one in arrays])

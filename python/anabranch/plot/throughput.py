@@ -38,10 +38,11 @@ def throughput(
 ) -> Figure:
     """Mean throughput per user of each class in Mb/s, averaged in bins of `bin_s` seconds.
 
-    IP bytes that arrived, all users of the class counted whether or not they have started. Lines
+    It counts IP bytes that arrived; users of the class that have not started count as zero. Lines
     are means over replications, bands go from the lowest replication to the highest. Several
-    results stand one below the other on one scale, called `names`. Classes whose rates are more
-    than ten times apart have panels of their own. By default bins are 1 s, longer in long runs.
+    results stand one below the other on one scale, labelled by `names`. Classes whose rates are
+    more than ten times apart have panels of their own. By default bins are 1 s, longer in long
+    runs.
 
     Raises ValueError without series, and for bins that are not longer than the samples' spacing.
     """
@@ -97,7 +98,7 @@ def binned(result: Result, bounds: tuple[float, float | None, float | None]) -> 
 
 
 def look(index: int, name: str) -> dict[str, Any]:
-    """How the line of a class looks."""
+    """Style of the line of a class."""
     return {"color": style.colour(index, name), "linestyle": style.line(index)}
 
 

@@ -40,7 +40,7 @@ GROUPS = (
     "#DDDDDD",
     "#77AADD",
 )
-"""Of groups of nodes: light colours after Paul Tol, as lines of flows are dark."""
+"""Colours of groups of nodes: light ones after Paul Tol, because lines of flows are dark."""
 SHAPES = {"node": "o", "access": "^", "base": "*"}
 SIZES = {"node": 1.0, "access": 1.35, "base": 2.0}
 """Relative to the size of a plain node's marker."""
@@ -54,14 +54,14 @@ JUMP = 0.4
 elsewhere.
 """
 MOST_ENTRIES = 24
-"""Of the legend."""
+"""Largest number of entries in the legend."""
 PALE = "#d4d8dc"
-"""Of flows of classes that are not chosen."""
+"""Colour of flows of classes that are not chosen."""
 
 
 @dataclass(frozen=True)
 class Hop:
-    """What streams sent from one site to another."""
+    """Traffic of streams from one site to another."""
 
     stream: int
     medium: int
@@ -72,9 +72,9 @@ class Hop:
     """Whether the route is in use at the time of the picture."""
     colour: str
     dash: int
-    """How many streams before its own have the same colour."""
+    """How many earlier streams have the same colour."""
     above: bool
-    """Whether it is drawn above others: that of a class with several paths."""
+    """Whether it is drawn above others, as routes of a class with several paths are."""
 
 
 @style.styled
@@ -89,20 +89,20 @@ def topology(
     width: Width | None = None,
     title: str | None = None,
 ) -> Figure:
-    """Nodes on their ground, and links as pipes, with what flows in them.
+    """Nodes on their ground, and links as pipes, with their flows.
 
     A scenario with nodes or media has the ground in metres at `at_s` seconds, by default at the
-    end: nodes, trails, routes of data packets. The width of a route goes with the root of the
-    packets of the whole run; a route is there from its first packet, and pale when none has taken
-    it in the last second. `trails` are where nodes have been in the whole run. `classes` chooses
-    whose routes are drawn. Bus stations and others without a place stand in rows below the ground,
-    or on a circle where nothing has a place. Names that would overlap are left out, those of the
-    flows' ends last.
+    end: nodes, trails, routes of data packets. The width of a route grows with the square root of
+    its packets in the whole run. A route appears with its first packet, and is pale if no packet
+    took it in the last second. `trails` show the motion of nodes in the whole run. `classes`
+    chooses the classes whose routes are drawn. Stations without a position, such as those of a bus,
+    stand in rows below the ground, or on a circle if no site has a position. Names that would
+    overlap are left out; names of the flows' ends have priority.
 
-    Wires are drawn as pipes from users to receivers, below the ground if there is one: pipes and
-    flows are as high as their rates, levels are queues. They show means over the time that is
-    measured and over replications, and need no series; with `at_s` or `seed` they show one
-    replication, at a time the second before it. `names` has a name for the result.
+    Wires are drawn as pipes from users to receivers, below the ground if there is one. Heights of
+    pipes and flows are their rates, levels are queues. They show means over the time after the
+    warm-up and over replications, and need no series. With `seed` they show one replication, and
+    with `at_s` the second before that time. `names` has a name for the result.
 
     Raises ValueError for an unknown seed or class, and for a time that is not in the run; for the
     ground and for a time also without series.
@@ -182,7 +182,7 @@ def network(
 def now_flowing(
     result: Result, every: Sequence[Stream], at_s: float | None, seed: int | None
 ) -> tuple[Flowing, str]:
-    """What flows at a time, or in the mean over the measured time, and when that is in words."""
+    """Rates and queues at a time, or means over the measured time; and that time in words."""
     if at_s is not None:
         run = replication(result, seed)
         sample = sample_at(run.series.t_s, at_s)
@@ -220,8 +220,8 @@ def moment(run: Run, sample: int) -> str:
 def chosen(
     known: Sequence[Stream], names: Sequence[str], classes: Sequence[str] | None
 ) -> list[Stream | None]:
-    """The streams, None for those of classes that are not wanted. Raises ValueError for an unknown
-    class.
+    """The streams, with None for those of classes that are not chosen. Raises ValueError for an
+    unknown class.
     """
     if classes is None:
         return list(known)
@@ -306,7 +306,7 @@ def frame(ax: Axes, area: tuple[float, float, float, float]) -> None:
 
 
 def draw_trails(ax: Axes, of: Ground) -> None:
-    """Where nodes have been; a node that leaves the ground and comes in elsewhere jumps."""
+    """Draws the trails of nodes; a node that leaves the ground and re-enters elsewhere jumps."""
     assert of.area is not None
     west, south, east, north = of.area
     groups = of.groups()
@@ -348,7 +348,7 @@ def draw_row(ax: Axes, of: Ground, row: Row, sample: int) -> None:
 
 
 def place(site: Site, sample: int) -> tuple[float, float]:
-    """Where a site is."""
+    """Position of a site at a sample, in metres."""
     return float(site.x_m[sample]), float(site.y_m[sample])
 
 
@@ -408,7 +408,7 @@ def draw_line(
 
 
 def aside(of: Ground, points: list[tuple[float, float]], shift: float) -> tuple[float, float]:
-    """How far a line is moved to the east and to the north; both directions of a hop to the same
+    """Offset of a line to the east and to the north; both directions of a hop are moved to the same
     side.
     """
     if len(points) > 2:
@@ -429,7 +429,7 @@ def draw_sites(ax: Axes, of: Ground, sample: int) -> None:
 
 
 def marker(of: Ground, role: str, group: int) -> dict[str, Any]:
-    """How a site looks: smaller where there are many."""
+    """Marker of a site: smaller if there are many sites."""
     size = style.pt(9.0 if len(of.sites) <= 40 else 7.0 if len(of.sites) <= 80 else 4.5)
     return {
         "marker": SHAPES[role],
@@ -475,7 +475,7 @@ def stream_entries(
 
 
 def name_sites(figure: Figure, ax: Axes, of: Ground, sample: int, hops: Sequence[Hop]) -> None:
-    """The names for which there is room, those of flows' ends and of what does not move first."""
+    """Writes the names for which there is room: first ends of flows and sites that do not move."""
     figure.draw_without_rendering()
     ends = {site for hop in hops for site in hop.ends}
     packets = {site: sum(h.packets for h in hops if site in h.ends) for site in ends}

@@ -1,4 +1,4 @@
-"""Two metrics against each other, and what no other point is better than in both."""
+"""Two metrics against each other, and the points that no other point beats in both."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ Floats = NDArray[np.float64]
 MOST_PANELS = 12
 
 MOST_CROSSES = 200
-"""Points of a panel up to which intervals are drawn and markers are large."""
+"""Number of points in a panel up to which intervals are drawn and markers are large."""
 
 MOST_SHAPES = 5_000
-"""Points of a panel up to which each is a shape of its own in SVG and PDF."""
+"""Number of points in a panel up to which each is a separate shape in SVG and PDF."""
 
 FRONT = "Pareto front of the means"
 
 
 @dataclass(frozen=True)
 class Cloud:
-    """Points of a group: means of two metrics, and the halves of their intervals, infinite where
-    there is none; shape (points, 2) each.
+    """Points of a group: means of two metrics, and the halves of their intervals, infinite for a
+    mean without an interval; shape (points, 2) each.
     """
 
     means: Floats
@@ -56,7 +56,8 @@ def tradeoff(
     where the points are few, and the Pareto front of all of them as a line in steps.
 
     `labels` name the metrics, with their units, and `more` says of each whether more is better.
-    `note` says what all points have in common. Raises ValueError when there is nothing to draw.
+    `note` names the settings that all points share. Raises ValueError when there is nothing to
+    draw.
     """
     shown = dict(list(panels.items())[:MOST_PANELS])
     if not any(len(cloud.means) for groups in shown.values() for cloud in groups.values()):
@@ -100,7 +101,7 @@ def arrowed(label: str, more: bool) -> str:
 
 
 def look(index: int) -> dict[str, Any]:
-    """How the points of a group look."""
+    """Style of the points of a group."""
     return {
         "color": style.colour(index),
         "marker": style.marker(index),
@@ -110,7 +111,7 @@ def look(index: int) -> dict[str, Any]:
 
 
 def front_look() -> dict[str, Any]:
-    """How the front looks."""
+    """Style of the front."""
     return {"color": style.INK, "linewidth": style.pt(1.1), "linestyle": "--", "zorder": 1}
 
 
@@ -142,8 +143,8 @@ def front(means: Floats, more: Sequence[bool]) -> NDArray[np.int64]:
 
 
 def staircase(means: Floats, more: Sequence[bool], limits: Floats) -> Floats:
-    """The line around what is no better than some point, shape (corners, 2); it ends at the worse
-    ones of `limits`, those of both metrics, shape (2, 2).
+    """The border of the region that the points dominate, shape (corners, 2). It ends at the worse
+    value of `limits` for each metric, shape (2, 2).
     """
     points = means[front(means, more)]
     worst = limits[[0, 1], [0 if one else 1 for one in more]]

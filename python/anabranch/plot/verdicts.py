@@ -1,4 +1,4 @@
-"""Which controllers are TCP-fair, as an audit found."""
+"""Plot of the verdicts of an audit: which controllers are TCP-fair."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..fairness import Audit
 
 FILLS = {"stringent": "full", "lenient": "left", "neither": "none"}
-"""How a marker is filled by the strictest definition that holds."""
+"""Fill of a marker for the strictest definition that holds."""
 SPREAD = 0.56
 """Height that the markers of a controller take; controllers are 1 apart."""
 ROW_INCHES = 0.34
@@ -21,7 +21,7 @@ ROW_INCHES = 0.34
 
 @style.styled
 def verdicts(audit: Audit, *, width: Width | None = None, title: str | None = None) -> Figure:
-    """What each controller takes relative to the stringent bound, a marker for each network.
+    """The rate of each controller relative to the stringent bound, with a marker for each network.
 
     Raises ValueError when nothing has been judged.
     """

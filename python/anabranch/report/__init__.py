@@ -43,7 +43,7 @@ class Cell:
     columns: int = 1
     """Over how many columns the cell reaches."""
     heading: bool = False
-    """Whether it is the heading of the rows that follow."""
+    """Whether the row is the heading of the rows below it."""
 
     def __post_init__(self) -> None:
         """Finds the verdict however it is written."""
@@ -64,7 +64,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table. Raises ValueError when a row has not as many columns as the head."""
+    """A table. Raises ValueError when a row and the head differ in the number of columns."""
 
     caption: str
     head: Sequence[str]
@@ -103,7 +103,7 @@ class Section:
     tables: Sequence[Table] = ()
     figures: Sequence[Figure] = ()
     command: Sequence[str] = ()
-    """The words of a command that repeats what the section shows; the page quotes them for a shell."""
+    """The words of a command that reproduces the section; the page quotes them for a shell."""
 
 
 @dataclass(frozen=True)
@@ -127,5 +127,5 @@ def render(report: Report) -> str:
 
 
 def write(report: Report, path: str | Path) -> None:
-    """Writes the report whole or not at all. Raises OSError, and what `render` raises."""
+    """Writes the report whole or not at all. Raises OSError, and the errors of `render`."""
     atomic_write(path, render(report))

@@ -66,13 +66,13 @@ def address(figure: Figure) -> str:
 
 
 def placed(row: list[Cell]) -> list[tuple[int, Cell]]:
-    """The cells of a row, each with the column in which it begins."""
+    """The cells of a row, each with its first column."""
     ends = accumulate(cell.columns for cell in row)
     return [(end - cell.columns, cell) for end, cell in zip(ends, row, strict=True)]
 
 
 def numeric(rows: list[list[Cell]], column: int) -> bool:
-    """Whether a column is set as numbers, to the right; cells over several columns do not count."""
+    """Whether a column is set to the right as numbers; cells that span columns are ignored."""
     own = [c.text for row in rows for start, c in placed(row) if start == column and c.columns == 1]
     texts = [text for text in own if text not in ("", "–", "—", "-")]
     return bool(texts) and all(NUMBER.fullmatch(text) for text in texts)

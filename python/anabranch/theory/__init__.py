@@ -1,8 +1,7 @@
-"""What theory says about a scenario: equilibria, fluid dynamics, fair allocations, response
-functions.
+"""Theory of a scenario: equilibria, fluid dynamics, fair allocations, response functions.
 
-Theory sees plans and laws, never simulation results: an oracle must not know what it judges.
-`dcf` is about one channel of 802.11, and what stations get there that always have a packet.
+Theory sees plans and laws, never simulation results: an oracle must not depend on the results that
+it judges. `dcf` models saturated stations on one channel of 802.11.
 
     >>> network = Network.from_plan(load("khalili/scenario-c").plan())
     >>> equilibrium(network).class_rates_bps          # fixed point of the shipped laws

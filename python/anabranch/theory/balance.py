@@ -12,9 +12,9 @@ the inclusion does. A path then counts as "best" in part when its loss is within
 of the best one's, so losses that are equal in the limit come out equal to within that, and class
 rates within about as much.
 
-What the mesh cannot tell apart it does not separate: a link whose loss is less than `mesh` times
-the other losses on its paths does not keep OLIA off it. Its own users then get less than in the
-limit. Only a finer mesh helps there.
+The mesh cannot resolve small losses: a link whose loss is less than `mesh` times the other losses
+on its paths does not keep OLIA off it. The users of that link then get less than in the limit. Only
+a finer mesh helps there.
 
 Laws without jumps are evaluated as they are. COUPLED (`fully-coupled`) has none, but leaves the
 split among equally good paths open: class rates are determined, path rates need not be.
@@ -35,16 +35,16 @@ DIFFERENCE = 1e-6
 
 
 def is_set_valued(controller: str) -> bool:
-    """Whether the law jumps, so that its drift has to be interpolated: its file says so."""
+    """Whether the law has jumps, so that its drift must be interpolated; the law's file says so."""
     return _core.controller(controller)["set_valued"]
 
 
 def check_law(class_name: str, controller: str) -> None:
-    """Raises TheoryError, naming class and controller, where no law answers to the name.
+    """Raises TheoryError, naming class and controller, if the controller is not a law.
 
-    Some controllers are no pair of growth and backoff, such as CUBIC, whose window is a function of
-    the time since the last loss, and BBR, which has a rate: they have no drift. Which ones, only
-    the extension module knows.
+    Some controllers have no drift because they are not a pair of growth and backoff: the window of
+    CUBIC is a function of the time since the last loss, and BBR sets a rate. The extension module
+    knows which they are.
     """
     one = np.array([10.0]), np.array([0.1]), np.array([0.01])
     label = controller
@@ -141,7 +141,7 @@ class Law:
         return by_growth[:, order] * scale - by_lost, by_lost
 
     def _exact(self, place: Floats) -> Floats | None:
-        """(n, 3n) exact derivatives of `imbalance`; None where there are none."""
+        """Exact derivatives of `imbalance`, shape (n, 3n); None if the law gives none."""
         w, p, rtt = np.exp(place).reshape(3, self.paths)
         found = self.exact(w, rtt, p)
         if found is None:
@@ -166,7 +166,7 @@ class Law:
         return np.log(self.loss_term(w, rtt, p))
 
     def _growth(self, w: Floats, rtt: Floats, p: Floats) -> Floats:
-        """The growth inside the law's drift: what is left when its loss term is added back."""
+        """The growth in the law's drift: the drift with its loss term added back."""
         return self._drift(w, rtt, p) + p * (w - self._backoff(w, rtt, p))
 
     def _interpolated(self, place: Floats) -> tuple[Floats, Floats]:

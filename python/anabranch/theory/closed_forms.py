@@ -68,7 +68,9 @@ def lia_windows(losses: ArrayLike, rtts_s: ArrayLike) -> Floats:
 
 
 def lia_cap_binds(losses: ArrayLike, rtts_s: ArrayLike) -> bool:
-    """Whether `min(..., 1/w)` of RFC 6356 cuts growth at `lia_windows`: then that is too high."""
+    """Whether `min(..., 1/w)` of RFC 6356 limits growth at `lia_windows`, which are then
+    too high.
+    """
     rtt = np.asarray(rtts_s, dtype=np.float64)
     w = lia_windows(losses, rtt)
     growth = (w / rtt**2).max() / (w / rtt).sum() ** 2

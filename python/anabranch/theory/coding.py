@@ -45,7 +45,7 @@ UTILITIES = ("log", "inverse")
 SOLVED = 1e-6
 """Residual up to which the answer of a convex program counts as converged."""
 
-# How coding hides congestion: equations (4) to (6), Table II, section IV-C.
+# Coding hides congestion: equations (4) to (6), Table II, section IV-C.
 
 
 def detection_spacing(W: ArrayLike, R: ArrayLike, p_max: ArrayLike) -> Floats:
@@ -55,12 +55,12 @@ def detection_spacing(W: ArrayLike, R: ArrayLike, p_max: ArrayLike) -> Floats:
     [0, 1) the loss while a queue is congested. Arrays broadcast; numbers give a number.
 
     Why: a segment needs one packet that arrives, and `R (1 - p_max)` do. So the receiver's deficit
-    grows by `1 - R (1 - p_max)` with each segment. When it is W the window covers no more, the
-    oldest segment is missed, and the sender learns of a loss: after `W / (1 - R (1 - p_max))`
+    grows by `1 - R (1 - p_max)` with each segment. At a deficit of W the window is exhausted, the
+    oldest segment is lost, and the sender learns of a loss: after `W / (1 - R (1 - p_max))`
     segments of R packets.
 
-    This is the mean of a random deficit exactly if what arrives too much is credited against later
-    losses. It is not, since a receiver that lacks nothing has no use for it: see
+    This is the exact mean for a random deficit if surplus packets are credited against later
+    losses. In fact a receiver without a deficit discards them: see
     `detection_spacing_without_credit`.
 
     Raises ValueError for arguments out of range, and where `R (1 - p_max)` is 1 or more: then the
@@ -225,7 +225,7 @@ class CodedPath:
     w: float = 1.0
 
     def factor(self, load: str) -> float:
-        """What a unit of goodput puts on each link: `r w` under "paper" (7), `r` under "packets"."""
+        """Load of a unit of goodput on each link: `r w` under "paper" (7), `r` under "packets"."""
         return self.r * self.w if chosen("load", load, LOADS) == "paper" else self.r
 
 
@@ -252,8 +252,8 @@ class CodedFlow:
 class CodedNetwork:
     """Links of given capacities (any unit of rate; goodputs have the same) and flows over them.
 
-    Paths are numbered flow by flow: P paths over L links. Raises ValueError, naming the flow, for
-    what makes no sense: a path without a link or over a link that does not exist, factors below 1.
+    Paths are numbered flow by flow: P paths over L links. Raises ValueError, naming the flow, for a
+    path without a link or over a link that does not exist, and for factors below 1.
     """
 
     capacities: tuple[float, ...]
@@ -264,7 +264,7 @@ class CodedNetwork:
 
     @cached_property
     def slices(self) -> tuple[slice, ...]:
-        """Which of the P paths belong to each flow."""
+        """The range of each flow in the P paths."""
         edges = np.cumsum([0, *(len(flow.paths) for flow in self.flows)])
         return tuple(slice(int(a), int(b)) for a, b in pairwise(edges))
 
@@ -278,7 +278,7 @@ class CodedNetwork:
         return crossing
 
     def factors(self, load: str) -> Floats:
-        """(P,) what a unit of goodput on each path puts on its links."""
+        """Load of a unit of goodput on each path's links, shape (P,)."""
         return np.array([path.factor(load) for flow in self.flows for path in flow.paths])
 
     def by_flow(self, values: Floats) -> dict[str, Floats]:
@@ -292,11 +292,11 @@ class CodedAllocation:
     """Goodputs, in the unit of the capacities, and prices of links.
 
     `rates` are x_st by flow and path, `flow_rates` y_s, `link_prices` lambda_l and `link_loads`
-    have shape (L,), `utility` is the sum of all. `load` is how links were loaded.
+    have shape (L,), `utility` is the sum over flows. `load` names the load model.
 
-    `residual` is the largest relative violation of what makes the answer one: loads within
-    capacities, prices only on full links, paths that are used at the marginal utility (12), others
-    not below it. Flow rates are unique, and so is a flow's least price; the split over equally dear
+    `residual` is the largest relative violation of the optimality conditions: loads within
+    capacities, prices only on full links, used paths at the marginal utility (12), unused ones not
+    below it. Flow rates are unique, and so is a flow's least price; the split over equally dear
     paths need not be, nor prices of links that always fill together.
     """
 
@@ -359,7 +359,7 @@ def solve_dual(
 def ignorant(
     network: CodedNetwork, load: str = "paper", tolerance: float = 1e-9, most_steps: int = 100_000
 ) -> CodedAllocation:
-    """Where flows come to rest that take q for the price of a path, and not `k = q r w` (after
+    """The rest point of flows that take q as the price of a path instead of `k = q r w` (after
     (12)).
 
     Paths that are used have the least q of their flow, and `U'(y) = q`; links are as in `solve`. No
@@ -392,8 +392,8 @@ def dual_value(network: CodedNetwork, link_prices: ArrayLike, load: str = "paper
 
 @dataclass(frozen=True)
 class PathPrices:
-    """By flow, one entry for each path: `q` what a sender senses, `k` what its goodput costs the
-    network.
+    """By flow, one entry for each path: `q` is the price that a sender senses, `k` the cost of its
+    goodput to the network.
     """
 
     q: dict[str, Floats]
@@ -448,10 +448,10 @@ def congestion_equality(
     unused.
 
     `prices` and `rates` have one entry for each path of each flow, from any world and in any unit:
-    losses and measured rates will do, with a `tolerance` of what they deserve. A price may exceed
-    the flow's least one by `tolerance` (relative), and a path counts as unused up to the part
-    `unused` of the flow's rate. That a cheapest path may be unused is no violation: (12) prints
-    that it is used, optimality does not ask for it.
+    losses and measured rates will do, with a `tolerance` that fits their accuracy. A price may
+    exceed the flow's least one by `tolerance` (relative), and a path counts as unused up to the
+    part `unused` of the flow's rate. An unused cheapest path is not a violation: (12) says that it
+    is used, but optimality does not require it.
 
     Raises ValueError when flows or paths differ, and for negative or absent numbers, or a flow
     without rate.
@@ -533,7 +533,7 @@ class _Problem:
         return np.maximum(wanted + step * self.marginal(y)[self.owner], 0.0), y
 
     def residual(self, z: Floats, prices: Floats) -> float:
-        """As `CodedAllocation` has it."""
+        """The residual as `CodedAllocation` defines it."""
         y = np.maximum(self.sums @ (self.goodput * z), 1e-300)
         load = self.incidence @ z
         relative = (prices @ self.incidence) / (self.gain * self.marginal(y)[self.owner])
@@ -582,7 +582,7 @@ class _Problem:
     def allocation(
         self, z: Floats, prices: Floats, steps: int, tolerance: float
     ) -> CodedAllocation:
-        """What was found, in the network's own units."""
+        """The solution in the network's own units."""
         network = self.network
         rates = network.by_flow(self.goodput * z * self.unit)
         flow_rates = {name: float(x.sum()) for name, x in rates.items()}
@@ -603,8 +603,8 @@ class _Problem:
 def _by_prices(problem: _Problem, tolerance: float, most_steps: int) -> CodedAllocation:
     """The primal-dual steps of `solve_dual` and `ignorant`.
 
-    `balance` is the step of rates over that of prices. Any converges; the one that fits is how far
-    rates moved over how far prices did, and it is looked at again every 200 steps.
+    `balance` is the step of rates over that of prices. Any value converges. A good one is the
+    distance that rates moved over the distance that prices moved; it is updated every 200 steps.
     """
     crossed = problem.incidence.sum(axis=0)
     users = np.maximum(problem.incidence.sum(axis=1), 1.0)
@@ -671,7 +671,7 @@ def _arrivals(R: float, p: float) -> list[tuple[int, float]]:
 
 
 def _coding(W: ArrayLike, R: ArrayLike, p_max: ArrayLike) -> tuple[Floats, Floats, Floats]:
-    """The three as arrays. Raises ValueError for what is out of range."""
+    """The three arguments as arrays. Raises ValueError for a value out of range."""
     window, redundancy, peak = (np.asarray(v, dtype=np.float64) for v in (W, R, p_max))
     for name, value in (
         ("the coding window W", window),

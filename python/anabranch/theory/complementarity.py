@@ -30,7 +30,7 @@ DIFFERENCE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What the unknowns mean: windows (P,), link losses (L,), path losses (P,), RTTs (P,)."""
+    """The unknowns by meaning: windows (P,), link losses (L,), path losses (P,), RTTs (P,)."""
 
     windows: Floats
     link_losses: Floats
@@ -68,7 +68,7 @@ class Problem:
 
     @property
     def set_valued(self) -> bool:
-        """Whether some class has a law with jumps and more than one path to jump between."""
+        """Whether some class has several paths and a law that jumps between them."""
         return any(law.mesh > 0.0 for law in self.laws)
 
     def refine(self, mesh: float) -> None:

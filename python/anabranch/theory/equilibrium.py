@@ -27,7 +27,7 @@ ROUND_TRIPS = ("base", "queueing")
 """Round trips that are no number: propagation alone, or with the delay of congested queues."""
 
 RANKS = ("stable", "neutral", "unstable")
-"""Verdicts in the order in which steady states are given."""
+"""Verdicts in the order of the returned steady states."""
 
 MOST_PAIRS = 6
 """Pairs of stable states between which an unstable one is looked for."""
@@ -93,10 +93,11 @@ def steady_states(
 ) -> tuple[Equilibrium, ...]:
     """The fixed points of `network` that a search finds, at least one.
 
-    Stable ones come first, then neutral ones, then unstable ones; among those alike the one whose
-    traffic meets the least loss, then the one with the larger window on the first path. The search
-    begins with even windows, then with one path ahead of the others, and then looks between stable
-    points for the unstable ones that part them. Points that a line of others joins count once.
+    Stable ones come first, then neutral ones, then unstable ones; among equal verdicts the one
+    whose traffic meets the least loss, then the one with the larger window on the first path. The
+    search begins with even windows, then with one path ahead of the others. Last, it looks between
+    stable points for the unstable ones that separate them. Points that a line of other fixed points
+    joins count once.
 
     `rtt` is "base" (propagation only), "queueing" (plus the delay of each congested queue, see
     `anabranch.theory.queueing`), or seconds for every path alike. `floor` is the least window of
@@ -107,9 +108,9 @@ def steady_states(
     interpolated, see `anabranch.theory.balance`. Where the solver cycles on so fine a lattice (many
     such classes over paths of very different RTTs), a coarser one is used and reported.
 
-    Raises TheoryError when a controller has no law, when a path has nothing to limit it, when the
-    floors alone overfill a link, or when the solver does not reach `tolerance`; ValueError for
-    arguments out of range.
+    Raises TheoryError when a controller has no law, when nothing limits a path, when the floors
+    alone overfill a link, or when the solver does not reach `tolerance`; ValueError for arguments
+    out of range.
     """
     for c in network.classes:
         check_law(c.name, c.controller)
@@ -123,7 +124,7 @@ def steady_states(
 
 
 def _searched(problem: Problem, first: Solution, tolerance: float) -> list[Solution]:
-    """`first`, what other starts lead to, and what lies between those that are stable."""
+    """`first`, the solutions from other starts, and the solutions between stable ones."""
     found = [first, *others(problem, first, tolerance)]
     stable = [each for each in found if motion(problem, each.z).verdict == "stable"]
     for one, other in list(combinations(stable, 2))[:MOST_PAIRS]:

@@ -1,9 +1,9 @@
-"""What goes wrong in theory."""
+"""Errors of theory."""
 
 
 class TheoryError(ValueError):
     """A network has no equilibrium or optimum, or the solver did not reach it.
 
     The message names the link, path or class at fault and the residual that remained. It is a
-    ValueError, for what was asked cannot be answered: the command line ends with status 2.
+    ValueError because the question has no answer: the command line ends with status 2.
     """

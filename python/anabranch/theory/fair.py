@@ -1,12 +1,12 @@
-"""Fair allocations of any network, whatever the controllers: α-fair, max-min, and what dominates
-what.
+"""Fair allocations of any network, independent of controllers: α-fair, max-min, and dominating
+allocations.
 
 Rates are per user and count bits on the wire; a class's rate is the sum over its paths. Floors for
 probing are in `anabranch.theory.optimum`, which has α = 1 (`log`) and α = 2 weighted by round trips
 (`tcp`).
 
-Class rates are unique, path rates need not be: of the path rates that give every class its rate,
-those are returned that load the links least.
+Class rates are unique, path rates need not be: among path rates that give every class its rate, the
+functions return those that load the links least.
 """
 
 from __future__ import annotations
@@ -125,12 +125,12 @@ def max_min(network: Network) -> Allocation:
 def improvement(
     network: Network, class_rates_bps: Mapping[str, float], tolerance: float = 1e-6
 ) -> Allocation | None:
-    """A Pareto-optimal allocation in which no class has less and some have more; None where no
-    class can have more.
+    """A Pareto-optimal allocation in which no class has less and some have more; None if no class
+    can have more.
 
-    Of those the one with the largest sum of relative gains, by a linear program. `tolerance` as in
-    `pareto_check`, which also says how much a single class could gain. Raises TheoryError when the
-    rates do not fit the network.
+    Among these it is the one with the largest sum of relative gains, by a linear program.
+    `tolerance` as in `pareto_check`, which also says how much a single class could gain. Raises
+    TheoryError when the rates do not fit the network.
     """
     from scipy.optimize import linprog
 
@@ -156,7 +156,7 @@ def improvement(
 def _alpha_rates(
     alpha: float, users: Floats, sums: Floats, used: Floats, capacity: Floats
 ) -> Floats:
-    """(P,) path rates in units in which capacities are near the number of users."""
+    """Path rates, shape (P,), in units in which capacities are near the number of users."""
     cp = cvxpy()
     x = cp.Variable(sums.shape[1], nonneg=True)
     y = sums @ x

@@ -7,15 +7,14 @@
 
 The form is that of Misra, Gong & Towsley (SIGCOMM 2000), with the drift of the shipped laws in the
 place of Reno's `1/w - p w/2`. Losses are small (1 - p is taken as 1) and add along a path. Users of
-a class are one and the same, the copies of a private link are one queue, and a rate feels its loss
-at once: delays of the feedback come in where `anabranch.theory.stability` linearises.
+a class are identical, the copies of a private link are one queue, and a rate reacts to its loss at
+once: `anabranch.theory.stability` adds the delays of the feedback.
 
-At rest every queue that is not empty takes in what it puts out and every window is balanced or at
-its least: the fixed point of `equilibrium(rtt="queueing")`.
+At rest the inflow of every non-empty queue equals its outflow, and every window is balanced or at
+its floor: the fixed point of `equilibrium(rtt="queueing")`.
 
-**Drop-tail.** What does not fit is lost, `1 - C/y` of it, but no curve leads from the queue to the
-loss: a full drop-tail queue has no rest point here, and a network in which one is congested is
-refused.
+**Drop-tail.** A full queue loses the fraction `1 - C/y`, but no curve maps the queue to the loss.
+So a full drop-tail queue has no rest point here, and a network with a congested one is refused.
 
 **Set-valued laws** (OLIA) are interpolated as `anabranch.theory.balance` says, on a coarser mesh.
 """
@@ -126,7 +125,9 @@ class Fluid:
 
     @cached_property
     def packets_per_segment(self) -> Floats:
-        """(K, P) packets per second on a copy of the link for one segment per second of each user."""
+        """(K, P) packets per second on a copy of the link for one segment per second of
+        each user.
+        """
         net = self.network
         per_packet = np.array([link.copies * 8.0 * link.packet_bytes for link in self._links])
         share: Floats = self.incidence * net.counts * net.packet_bits / per_packet[:, None]
@@ -219,7 +220,7 @@ class Fluid:
         return np.array([rates[part].sum() for part in self.network.slices])
 
     def names(self) -> list[str]:
-        """(P + 2K,) what each unknown is, in words."""
+        """Names of the unknowns in words, shape (P + 2K,)."""
         words = [
             f"window of {c.name}" + (f", path {i}" if len(c.paths) > 1 else "")
             for c in self.network.classes

@@ -1,11 +1,11 @@
-"""Whether windows stay at a steady state: exponents of small deviations, queues aside.
+"""Stability of windows at a steady state: exponents of small deviations, without queues.
 
-Log windows move with `drift / rtt` of their laws, and a full link loses what does not fit,
-`p = 1 - C/y` at once. So every network with a steady state has exponents, whatever its queues are.
-How queues swing and what a delayed feedback does are questions of `anabranch.theory.stability`.
+Log windows move with `drift / rtt` of their laws, and a full link at once loses its excess, `p = 1
+- C/y`. So every network with a steady state has exponents, with any queues.
+`anabranch.theory.stability` treats the oscillation of queues and the effect of delayed feedback.
 
-A window of zero has one exponent of its own and is asked for its sign alone: those of OLIA fall as
-1/t, which has no exponent. Slopes at a kink or a jump are as `anabranch.theory.stability` says.
+A window of zero has its own exponent, of which only the sign counts: windows of OLIA fall as 1/t,
+which has no exponent. Slopes at a kink or a jump are those of `anabranch.theory.stability`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ an hour or two at 100 ms."""
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """How small deviations of windows move.
+    """Growth or decay of small deviations of windows.
 
     `verdict`: `stable` where all of them decay, `unstable` where one grows, else `neutral`.
     `rightmost_per_s` is the largest real part of an exponent, `-inf` where every window is zero.
@@ -46,7 +46,7 @@ def verdict(exponents: Complexes, neutral_per_s: float) -> str:
 
 
 def motion(problem: Problem, z: Floats) -> Motion:
-    """How windows move about the solution `z` of `problem`."""
+    """Linearises the windows about the solution `z` of `problem`."""
     paths = problem.path_count
     state = problem.state(z)
     moving = z[:paths] > problem.lower[:paths]

@@ -28,9 +28,9 @@ Floats = NDArray[np.float64]
 class Link:
     """A link, or the private copies of one that the users of a class have.
 
-    `capacity_bps` is what all users on it share (`inf`: pure delay), `copies` over how many
-    private copies that spreads, `loss` its random (Bernoulli) loss, `packet_bytes` the mean size of
-    the packets of the users that cross it.
+    `capacity_bps` is the capacity that all its users share (`inf`: pure delay), `copies` the number
+    of private copies that divide it, `loss` its random (Bernoulli) loss, `packet_bytes` the mean
+    size of the packets of the users that cross it.
     """
 
     name: str
@@ -112,12 +112,14 @@ class Network:
         )
 
     def by_class(self, given: Mapping[str, Value]) -> dict[str, Value]:
-        """What is given by class, by the classes' names. Raises ValueError for an unknown class."""
+        """Values given by class, keyed by the classes' names. Raises ValueError for an unknown
+        class.
+        """
         return keyed("class", given, (c.name for c in self.classes), "the classes are")
 
     @cached_property
     def slices(self) -> tuple[slice, ...]:
-        """Which of the P paths belong to each class."""
+        """The range of each class in the P paths."""
         edges = np.cumsum([0, *(len(c.paths) for c in self.classes)])
         return tuple(slice(int(a), int(b)) for a, b in pairwise(edges))
 
@@ -160,7 +162,9 @@ class Network:
 
 
 def left_out(plan: planned.Plan) -> list[str]:
-    """What of a plan theory does not see: it knows steady states of flows that always have data."""
+    """Parts of a plan that theory ignores: it knows steady states of flows that always
+    have data.
+    """
     classes, links = plan.classes, plan.links
     parts = {
         "limits of applications (app_rate, transfer)": any(

@@ -1,4 +1,4 @@
-"""What an optimal algorithm would give everyone: network utility maximisation as a convex program.
+"""The allocation of an optimal algorithm: network utility maximisation as a convex program.
 
     maximise    sum over classes of count * U(y),   y = sum of the class's path rates per user
     subject to  the load of every link <= its capacity,   every path rate >= its probing floor
@@ -8,8 +8,8 @@ has U(y) = -2 / (rtt² y) with y in segments/s, whose price 2 / (rtt y)² is TCP
 Rates count bits on the wire.
 
 **Path rates.** Class rates are unique, path rates need not be. Among the path rates that reach the
-optimum, those are returned that use the links least (the sum of the loads of all finite links is
-smallest), and among those the ones of least norm. Class rates are within 1e-5 of the optimum's.
+optimum, `optimum` returns those that load the links least (smallest sum of the loads of all finite
+links), and among these the ones of least norm. Class rates are within 1e-5 of the optimum's.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class Optimum:
     """Rates per user (bit/s on the wire) and prices of links.
 
     `link_prices`: zero on a link that is not full. For "tcp" a loss probability, to be compared
-    with an equilibrium's losses; for "log" such that the rates of a user who pays no floor are
-    `1 / price` in bit/s, price being the least sum of prices along its paths. A class that is held
-    up by floors pays more than that.
+    with an equilibrium's losses; for "log" such that the rates of a user who pays no floor are `1 /
+    price` in bit/s, price being the least sum of prices along its paths. A class whose floors raise
+    its rate pays more than that.
     """
 
     class_rates_bps: dict[str, float]
@@ -117,9 +117,9 @@ def pareto_check(
 ) -> ParetoCheck:
     """Whether some class could get more than `tolerance` (relative) more, at no cost to another.
 
-    `class_rates_bps` are rates per user, as `Equilibrium` and `Optimum` have them. The answer is
-    about rates alone: an allocation on the boundary can still be congested or unfair. Simulated
-    means deserve a tolerance of 0.02. Raises TheoryError when the rates do not fit the network.
+    `class_rates_bps` are rates per user, as in `Equilibrium` and `Optimum`. The answer concerns
+    rates only: an allocation on the boundary can still be congested or unfair. Simulated means
+    deserve a tolerance of 0.02. Raises TheoryError when the rates do not fit the network.
     """
     from scipy.optimize import linprog
 
@@ -148,9 +148,9 @@ def fitting(network: Network, rates: Floats, tolerance: float) -> float:
     """The largest factor, at most 1, by which the network carries the classes' `rates` (C,) in
     Mb/s.
 
-    Those of a solver may overfill a link by its tolerance; no more is taken off than that, for what
-    a rich class leaves is much for a poor one. Raises TheoryError when it is more than `tolerance`
-    below 1.
+    Rates from a solver may overfill a link by its tolerance. No more than that is taken off,
+    because a small part of a rich class's rate is much for a poor one. Raises TheoryError when it
+    is more than `tolerance` below 1.
     """
     from scipy.optimize import linprog
 
@@ -212,7 +212,7 @@ class _Program:
         """(K,) prices, zero on links that are not full.
 
         At the optimum a link has room or a price. The interior-point method leaves a little of the
-        smaller one: room as a part of the capacity, price as a part of what all capacity costs.
+        smaller one: room as a part of the capacity, price as a part of the cost of all capacity.
         """
         room = 1.0 - (self.used @ x) / (self.capacity / self.unit)
         cost = prices * self.capacity
@@ -260,7 +260,7 @@ class _Program:
         return self._fit(np.maximum(x, lowest))
 
     def _fit(self, x: Floats) -> Floats:
-        """What exceeds the floors, shrunk by the rounding error that overfills a link."""
+        """Rates above the floors, reduced by the rounding error that overfills a link."""
         lowest = self.floors / self.unit
         room = self.capacity / self.unit - self.used @ lowest
         above = self.used @ (x - lowest)
@@ -310,7 +310,9 @@ def cvxpy() -> Any:
 
 
 def run_program(problem: Any) -> None:
-    """Solves a CVXPY problem to ten digits where it can. Raises TheoryError when it is not solved."""
+    """Solves a CVXPY problem to ten digits where it can. Raises TheoryError when it is not
+    solved.
+    """
     cp = cvxpy()
 
     try:
@@ -341,7 +343,7 @@ def constraints(network: Network) -> tuple[Floats, Floats]:
 
 
 def class_sums(network: Network) -> Floats:
-    """(C, P) 1 where the path is one of the class's."""
+    """Incidence of classes and paths, shape (C, P): 1 for a path of the class."""
     sums = np.zeros((len(network.classes), len(network.counts)))
     for row, part in enumerate(network.slices):
         sums[row, part] = 1.0

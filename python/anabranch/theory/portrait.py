@@ -1,4 +1,6 @@
-"""Phase portraits: many trajectories of the fluid model, seen in the plane of two of its unknowns."""
+"""Phase portraits: many trajectories of the fluid model, seen in the plane of two of its
+unknowns.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ SIDE = 4
 """Starting points along each side of the box that trajectories begin on."""
 
 REACH = 2.2
-"""How far the box reaches, in units of the rest point."""
+"""Size of the box, in units of the rest point."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def _box(fluid: Fluid, where: list[int], rest: Floats) -> list[Floats]:
     """Starting points (2,) on the sides of a box: windows from one segment, queues from empty."""
     paths = len(fluid.network.counts)
     low = np.array([max(1.0, fluid.least_windows) if i < paths else 0.0 for i in where])
-    # Both axes reach as far when both are windows, so that a small one is seen beside a large one.
+    # Two windows share one scale, so that a small one can be compared with a large one.
     both = all(i < paths for i in where)
     high = REACH * np.maximum(np.full(2, rest.max()) if both else rest, 2.0)
     for axis, i in enumerate(where):

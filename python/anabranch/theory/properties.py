@@ -1,4 +1,4 @@
-"""What a law promises as every shipped law does, and where one breaks it: the smallest example.
+"""Properties that shipped laws have, and the smallest example where a law breaks one.
 
 States are tried in the order of their size: few paths and round numbers first.
 """
@@ -28,7 +28,7 @@ RANDOM_STATES = 2000
 CLOSE = 1e-9
 
 MOST_GROWTH = 2.0
-"""Segments for one that is acknowledged: what no shipped law reaches, not at a window of 1 either."""
+"""Segments per acknowledged segment that no shipped law reaches, even at a window of 1."""
 
 
 @dataclass(frozen=True)
@@ -51,15 +51,15 @@ class Broken:
 
     name: str
     what: str
-    """What happens there."""
+    """Description of the breach."""
     state: State
     grave: bool
-    """Whether no shipped law does this."""
+    """Whether no shipped law breaks this property."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What came out for one property."""
+    """The outcome for one property."""
 
     name: str
     meaning: str
@@ -77,7 +77,7 @@ def backoff(controller: str, state: State) -> Floats:
 
 
 def states(least: int, most: int) -> Iterator[State]:
-    """States of so many paths, from small to large: round numbers, then random ones."""
+    """States of a given number of paths, by increasing size: round numbers, then random ones."""
     for n in range(least, most + 1):
         values = itertools.product(WINDOWS, repeat=n)
         for windows in sorted(values, key=lambda w: (sum(w), w))[:200]:
@@ -98,7 +98,7 @@ def states(least: int, most: int) -> Iterator[State]:
 
 
 def one_path_is_tcp(controller: str, state: State) -> str | None:
-    """What differs from TCP on one path."""
+    """How the law differs from TCP on one path; None if it does not."""
     w = state.windows[0]
     grows = growth(controller, state)[0] * w
     after = backoff(controller, state)[0] / w
@@ -110,7 +110,7 @@ def one_path_is_tcp(controller: str, state: State) -> str | None:
 
 
 def no_more_than_tcp(controller: str, state: State) -> str | None:
-    """Where a path grows faster than a TCP."""
+    """Where a path grows faster than a TCP; None if no path does."""
     grows = growth(controller, state) * state.windows
     worst = int(np.argmax(grows))
     if grows[worst] > 1.0 + 1e-6:
@@ -119,7 +119,7 @@ def no_more_than_tcp(controller: str, state: State) -> str | None:
 
 
 def order_is_nothing(controller: str, state: State) -> str | None:
-    """What changes where the paths stand in the opposite order."""
+    """How the law changes with the paths in the opposite order; None if it does not."""
     order = np.arange(len(state.windows))[::-1]
     turned = State(state.windows[order], state.rtts_s[order], state.losses[order])
     for name, of in (("growth", growth), ("backoff", backoff)):
@@ -133,7 +133,7 @@ def order_is_nothing(controller: str, state: State) -> str | None:
 
 
 def time_is_no_matter(controller: str, state: State) -> str | None:
-    """What changes where all round trips are ten times as long."""
+    """How the law changes when all RTTs are ten times as long; None if it does not."""
     slow = State(state.windows, state.rtts_s * 10.0, state.losses)
     for name, of in (("growth", growth), ("backoff", backoff)):
         here, there = of(controller, state), of(controller, slow)
@@ -147,7 +147,7 @@ def time_is_no_matter(controller: str, state: State) -> str | None:
 
 
 def somebody_grows(controller: str, state: State) -> str | None:
-    """Where no path grows."""
+    """Reports that every path shrinks; None if some path grows or stays."""
     grows = growth(controller, state)
     if (grows < 0.0).all():
         return f"every path shrinks, the first one by {-grows[0]:.6g} segments for an ACK"
@@ -155,7 +155,7 @@ def somebody_grows(controller: str, state: State) -> str | None:
 
 
 def losses_reduce(controller: str, state: State) -> str | None:
-    """Where a loss does not make the window smaller."""
+    """Where a loss does not reduce the window; None if it always does."""
     after = backoff(controller, state)
     path = int(np.argmax(after / state.windows))
     if after[path] >= state.windows[path]:
@@ -164,7 +164,7 @@ def losses_reduce(controller: str, state: State) -> str | None:
 
 
 def windows_stay_finite(controller: str, state: State) -> str | None:
-    """Where a window explodes."""
+    """Where a window diverges; None if windows stay finite."""
     grows, after = growth(controller, state), backoff(controller, state)
     if not (np.isfinite(grows).all() and np.isfinite(after).all()):
         return f"growth is {grows}, and the window after a loss {after}"
@@ -175,7 +175,7 @@ def windows_stay_finite(controller: str, state: State) -> str | None:
 
 
 def differ(a: Floats, b: Floats) -> bool:
-    """Whether numbers differ by more than rounding."""
+    """Whether numbers differ by more than rounding errors."""
     size = np.maximum(np.abs(a), np.abs(b)).max()
     return bool(np.abs(a - b).max() > 1e-9 * max(size, 1e-12))
 
@@ -221,13 +221,13 @@ PROPERTIES: tuple[Property, ...] = (
         True,
     ),
 )
-"""Name, meaning, what finds a breach, how many paths, and whether no shipped law breaks it."""
+"""Name, meaning, test, number of paths, and whether no shipped law breaks the property."""
 
 
 def checked(controller: str) -> list[Checked]:
     """Every property with the smallest state that breaks it, if one does.
 
-    Raises ValueError for what is no law.
+    Raises ValueError if `controller` is not a law.
     """
     found = []
     for name, meaning, breach, (least, most), grave in PROPERTIES:

@@ -1,8 +1,8 @@
-"""Queues as theory sees them: how long a packet waits when a link drops with probability `p`.
+"""Queueing delay in theory: how long a packet waits when a link drops with probability `p`.
 
-A fixed point has no queue process, only a loss probability. RED ties the two together: the queue
-is the place on the drop curve where the loss is what the equilibrium asks for. Drop-tail has no
-such curve; its assumption is stated at `DropTail`.
+A fixed point has no queue process, only a loss probability. RED connects the two: its queue is the
+point of the drop curve with the loss of the equilibrium. Drop-tail has no such curve; its
+assumption is stated at `DropTail`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Queue(ABC):
 
     @staticmethod
     def from_plan(queue: planned.Queue | None) -> Queue | None:
-        """The queue of a plan's link, or None where the plan has none.
+        """The queue of a plan's link, or None if the link has no queue.
 
         Raises ValueError for a kind that theory does not know.
         """
@@ -70,10 +70,10 @@ class Queue(ABC):
 
     @abstractmethod
     def loss_at(self, average_packets: float) -> float:
-        """The drop probability at an average queue: what `length_packets` inverts."""
+        """The drop probability at an average queue: the inverse of `length_packets`."""
 
     def most_packets(self, packet_bytes: float) -> float:
-        """How many packets of `packet_bytes` fit at all; `inf` without a limit."""
+        """Capacity in packets of `packet_bytes`; `inf` without a limit."""
         return math.inf if self.limit_packets is None else float(self.limit_packets)
 
     def delay_s(self, loss: float, rate_bps: float, packet_bytes: float) -> float:
@@ -86,8 +86,8 @@ class DropTail(Queue):
     """Drop-tail, which has no curve.
 
     Assumption: a drop-tail queue that drops at all is full. That is an upper bound on its mean: the
-    true queue swings between full and what is left after the flows have halved. An unlimited queue
-    never drops and is taken as empty.
+    true queue oscillates between full and its length after the flows have halved. An unlimited
+    queue never drops and is taken as empty.
     """
 
     kind: ClassVar[str] = "droptail"
@@ -124,7 +124,7 @@ class Red(Queue):
     gentle: bool
     spacing: planned.Spacing
     weight: float
-    """Of a new sample in the average (w_q), in (0, 1]; 1 takes the queue of the moment."""
+    """Weight of a new sample in the average (w_q), in (0, 1]; 1 uses the current queue."""
 
     def dropping_packets(self, loss: float, packet_bytes: float) -> float:
         """The inverse of the drop curve."""

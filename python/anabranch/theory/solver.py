@@ -39,7 +39,7 @@ AHEAD = 1.5
 """Log of the factor by which a window is ahead of where it was, in those starts."""
 
 BISECTIONS = 10
-"""Halvings of the way between two solutions: what is left is a thousandth of it."""
+"""Bisections between two solutions, which leave a thousandth of the distance."""
 
 SAME = 1e-4
 """Difference of windows, as a part of the largest, within which two solutions are one."""
@@ -107,8 +107,8 @@ def between(problem: Problem, one: Solution, other: Solution, tolerance: float) 
 
 
 def alike(problem: Problem, one: Solution, other: Solution) -> bool:
-    """Whether two solutions are one: by their windows, or joined by solutions, as any split of a
-    window over equal paths is one under COUPLED."""
+    """Whether two solutions are the same: their windows agree, or a line of solutions joins them,
+    as under COUPLED, where any split of a window over equal paths is a solution."""
     a, b = problem.state(one.z), problem.state(other.z)
     tolerance = max(SAME, 10.0 * problem.mesh if problem.set_valued else 0.0)
     scale = max(float(a.windows.max()), float(b.windows.max()))
@@ -223,7 +223,7 @@ def _follow(problem: Problem, z: Floats, tolerance: float, steps: int, dt: float
 
 
 class _Point:
-    """A trial point with what is needed to leave it."""
+    """A trial point with the data for the next step."""
 
     def __init__(self, problem: Problem, z: Floats) -> None:
         self.z = z
@@ -253,7 +253,7 @@ def _step(problem: Problem, point: _Point, dt: float) -> Floats:
 
 def _emptied(problem: Problem, z: Floats, tolerance: float, steps: int) -> Solution:
     """From `z`, with the windows that still fall there at zero: those of a path that is hardly
-    worse than its sibling take forever to fall. One that should not be empty grows again."""
+    worse than its sibling take forever to fall. A window that should not be zero grows again."""
     falling = problem.residual(z) > tolerance
     falling[problem.path_count :] = False
     return _follow(problem, np.where(falling, problem.lower, z), tolerance, steps)

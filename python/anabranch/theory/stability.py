@@ -1,4 +1,4 @@
-"""Whether the fluid model returns to its rest point, and how fast: eigenvalues there.
+"""Stability of the fluid model's rest point: eigenvalues there.
 
 **Without delay** they are those of the Jacobian of `anabranch.theory.fluid`: exponents s of
 solutions `e^(st)`, in 1/s, where every rate feels losses and queues at once.
@@ -15,10 +15,10 @@ For Reno users on one link without averaging this is Hollot, Misra, Towsley & Go
 infinitely many roots; the rightmost are found on Chebyshev points of the last round trip (Breda,
 Maset & Vermiglio 2005) and then refined by Newton steps on the equation itself.
 
-Queues that are empty at rest and windows that a floor holds do not move and have no eigenvalue.
-Where a law has a kink at the rest point (a maximum over equal paths, a cap that just binds) slopes
-are the mean of both sides; where it jumps (OLIA) they are those of the interpolation, and as steep
-as its mesh is fine.
+Queues that are empty at rest and windows at their floor do not move and have no eigenvalue. If a
+law has a kink at the rest point (a maximum over equal paths, a cap that just binds), slopes are the
+mean of both sides. If it jumps (OLIA), slopes are those of the interpolation: the finer its mesh,
+the steeper they are.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ MOST_UNKNOWNS = 700
 class Stability:
     """Eigenvalues at the rest point, in 1/s, rightmost first.
 
-    `eigenvalues` (S,) are without delay, `delayed` at most S of the rightmost with it; of a pair
-    both are there. `moves` names the unknown that each of `eigenvalues` moves most, by its
-    participation. `accuracy` is the largest relative error with which the delayed roots satisfy
-    their equation, and what changes by less than `neutral_per_s` is called neutral.
+    `eigenvalues` (S,) are without delay, `delayed` at most S of the rightmost with it; both of a
+    conjugate pair are listed. `moves` names the unknown that each of `eigenvalues` moves most, by
+    its participation. `accuracy` is the largest relative error with which the delayed roots satisfy
+    their equation, and modes with rates below `neutral_per_s` are called neutral.
     """
 
     eigenvalues: Complexes
@@ -74,15 +74,15 @@ class Stability:
 
     @property
     def time_constant_s(self) -> float:
-        """Seconds in which the slowest part that decays falls to 1/e, without delay; `inf` if none
-        does.
+        """Seconds in which the slowest decaying mode falls to 1/e, without delay; `inf` if none
+        decays.
         """
         falling = -self.eigenvalues.real[self.eigenvalues.real < -self.neutral_per_s]
         return 1.0 / float(falling.min()) if len(falling) else math.inf
 
     @property
     def neutral(self) -> bool:
-        """Whether something neither grows nor decays, without delay."""
+        """Whether some mode neither grows nor decays, without delay."""
         return bool((np.abs(self.eigenvalues.real) <= self.neutral_per_s).any())
 
 
@@ -91,7 +91,8 @@ class Linearised:
     """d z/dt = now z(t) + sum of `later[k] z(t - delays_s[k])` around the rest point, S unknowns
     moving.
 
-    `now` is (S, S), `later` (D, S, S), `delays_s` (D,) ascending, `names` what the unknowns are.
+    `now` is (S, S), `later` (D, S, S), `delays_s` (D,) ascending, `names` the names of the
+    unknowns.
     """
 
     now: Floats
@@ -143,7 +144,7 @@ def linearised(fluid: Fluid) -> Linearised:
     rtts_s = fluid.rtts_s(fluid.rest.queues)
     now, by_path = _matrices(fluid, rtts_s)
     keep = np.ix_(moving, moving)
-    # Paths whose round trips agree to a millionth have one delay.
+    # Paths whose RTTs agree to a millionth share one delay.
     delays_s, which = np.unique(np.round(rtts_s / rtts_s.max(), 6), return_inverse=True)
     later = np.zeros((len(delays_s), len(moving), len(moving)))
     for path, delay in enumerate(which):
@@ -169,7 +170,7 @@ def delayed_roots(system: Linearised, count: int) -> tuple[Complexes, float]:
     roots = []
     for guess in guesses[: 6 * count + 6]:
         root = _refined(system, complex(guess))
-        # What moves far was no root, but an artefact of the few points; and no root is taken twice.
+        # A guess that moves far was an artefact of the few points. No root is taken twice.
         if abs(root - guess) <= NEAR * (1.0 + abs(guess)):
             roots.append(root)
         if len(roots) == count:
@@ -206,8 +207,8 @@ def _emptying(fluid: Fluid) -> tuple[Complexes, tuple[str, ...], Complexes]:
 
 
 def _matrices(fluid: Fluid, rtts_s: Floats) -> tuple[Floats, Floats]:
-    """(S, S) what acts at once and (P, S, S) what acts one round trip of each path later, S = P +
-    2K.
+    """Matrices of the effects at once, shape (S, S), and of the effects one RTT of each path later,
+    shape (P, S, S); S = P + 2K.
     """
     rest, paths, links = fluid.rest, len(rtts_s), len(fluid.links)
     windows = np.exp(rest.log_windows)
@@ -308,7 +309,9 @@ def _lagrange(nodes: Floats, weights: Floats, at: float) -> Floats:
 
 
 def _refined(system: Linearised, s: complex) -> complex:
-    """Newton steps: s loses the smallest eigenvalue of T(s) v = m T'(s) v, until nothing is left."""
+    """Newton steps: s loses the smallest eigenvalue of T(s) v = m T'(s) v, until nothing
+    is left.
+    """
     for _ in range(12):
         matrix, slope = _characteristic(system, s)
         try:
@@ -332,7 +335,7 @@ def _characteristic(system: Linearised, s: complex) -> tuple[Complexes, Complexe
 
 
 def _error(system: Linearised, s: complex) -> float:
-    """How far T(s) is from having a zero, relative to the sizes of its terms."""
+    """Distance of T(s) from a zero, relative to the sizes of its terms."""
     sizes = np.linalg.svd(_characteristic(system, s)[0], compute_uv=False)
     terms = abs(s) + float(np.abs(system.now).max() + np.abs(system.later).sum(axis=0).max())
     return float(sizes[-1]) / terms

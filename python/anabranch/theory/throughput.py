@@ -55,7 +55,7 @@ def pftk_rate_bps(
 
     Padhye, Firoiu, Towsley & Kurose, "Modeling TCP Reno performance" (ToN 2000), the full B(p):
     `segments_per_ack` is its b, `max_window` (segments) its W_max, `rto_s` its T_0 (the first
-    timeout's length). What arrives is about `1 - loss` of it.
+    timeout's length). The rate of arrivals is about `1 - loss` of it.
     """
     _check(loss, rtt_s)
     if not rto_s > 0.0 or not segments_per_ack > 0.0 or not max_window >= 1.0:
@@ -113,8 +113,8 @@ def tfrc_rate_bps(
 
         s / (R sqrt(2bp/3) + t_RTO 3 sqrt(3bp/8) p (1 + 32p²))
 
-    This is what Tse's thesis means by its equation 2.1, whose print lost the `b` and has the second
-    term beside the fraction instead of in the denominator. `rto_s` defaults to 4 RTTs, as the RFC
+    Tse's thesis means this by its equation 2.1, whose print lost the `b` and has the second term
+    next to the fraction instead of in the denominator. `rto_s` defaults to 4 RTTs, as the RFC
     recommends. Unlike PFTK it has no `min(1, ...)` on the chance of a timeout and no window limit.
     """
     _check(loss, rtt_s)

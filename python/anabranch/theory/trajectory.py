@@ -1,9 +1,9 @@
-"""Ways to the rest point: the fluid model integrated from where its users might begin.
+"""Trajectories to the rest point: the fluid model integrated from possible starts of its users.
 
-Without delay of the feedback, without slow start and without timeouts: what converges is congestion
-avoidance alone. SciPy integrates (LSODA, which changes between stiff and non-stiff methods by
-itself), to five digits where laws are smooth and to three where they jump: exactness at every kink
-of their interpolation would cost a hundred times the work.
+There are no feedback delays, no slow start and no timeouts: only congestion avoidance converges.
+SciPy integrates (LSODA, which changes between stiff and non-stiff methods by itself), to five
+digits where laws are smooth and to three where they jump: exactness at every kink of their
+interpolation would cost a hundred times the work.
 """
 
 from __future__ import annotations
@@ -130,10 +130,11 @@ def convergence(
     within: float = SETTLED,
     tell: Callable[[float, float], object] | None = None,
 ) -> list[Convergence]:
-    """How long the model takes to settle `within` of rest from each of `starts`, queues empty.
+    """Settling time from each of `starts`, with empty queues, until all rates stay `within` of
+    rest.
 
-    `duration_s` is how long it is watched, by default `watch_s`; `tell` hears starts done and in
-    all. Raises TheoryError when the integration fails.
+    `duration_s` is the simulated time, by default `watch_s`; `tell` is called with the starts done
+    and in all. Raises TheoryError when the integration fails.
     """
     watched_s = duration_s or watch_s(fluid, found)
     every = starts(fluid)
@@ -148,7 +149,8 @@ def convergence(
 
 def settling_time_s(fluid: Fluid, path: Trajectory, within: float = SETTLED) -> float:
     """Seconds after which every class's rate stays `within` (relative) of rest; `inf` if it is not
-    there at the end. A class whose rest is zero counts by the largest rate of another."""
+    settled at the end. For a class with a rest of zero, the largest rate of another class is the
+    scale."""
     rest = np.array(list(fluid.equilibrium.class_rates_bps.values()))
     scale = np.where(rest > 1e-3 * rest.max(), rest, rest.max())
     away = (np.abs(path.class_rates_bps - rest) > within * scale).any(axis=1)
@@ -159,8 +161,8 @@ def settling_time_s(fluid: Fluid, path: Trajectory, within: float = SETTLED) -> 
 
 
 def watch_s(fluid: Fluid, found: Stability) -> float:
-    """Seconds that show what the model does, at most 600: six of the slowest time constants, and at
-    least what a connection takes to grow its windows three times over by a segment a round trip;
+    """Seconds that show the model's behaviour, at most 600: six of the slowest time constants, and
+    at least the time in which a connection grows its windows three times over by a segment per RTT;
     500 round trips where something is neutral or a law jumps."""
     longest_rtt_s = float(fluid.rtts_s(fluid.rest.queues).max())
     slowest_s = found.time_constant_s

@@ -1,10 +1,9 @@
-"""What if a capacity, a delay, a number of users were another: the equilibrium in every cell of a
-grid.
+"""Equilibria over a grid of parameters, such as capacities, delays and numbers of users.
 
 An axis is a key of the scenario as `--set` knows it, such as `link.ap1.rate`, and its values. Cells
-are independent, and each starts from the scenario as it stands. A cell that has no equilibrium
-keeps the reason and has no numbers; a key or a value that the scenario refuses is an error, for it
-would be one everywhere.
+are independent, and each starts from the scenario as it stands. A cell without an equilibrium
+stores the reason and has no numbers. A key or value that the scenario refuses raises an error,
+because it would fail in every cell.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ QUANTITIES = {
     "total": ("Rate of all users", "Mb/s"),
     "jain": ("Jain's index of users' rates", ""),
 }
-"""What of a cell can be drawn: `rate` is of each class, the others of all users."""
+"""Quantities of a cell that can be drawn: `rate` is per class, the others are over all users."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +49,8 @@ class WhatIf:
 
     `rates_bps` (*shape, C) is per user of each class and `windows` (*shape, P) in segments, NaN
     where a cell has no equilibrium; `failures` has the reason by index. `counts` (*shape, C) are
-    users. `controllers` has those of each class over all cells, each once: several where an axis
-    sets them.
+    numbers of users. `controllers` lists the controllers of each class over all cells, each once:
+    several if an axis sets them.
     """
 
     axes: tuple[Axis, ...]
@@ -64,11 +63,12 @@ class WhatIf:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many values each axis has."""
+        """Number of values of each axis."""
         return tuple(len(axis.values) for axis in self.axes)
 
     def quantity(self, name: str) -> dict[str, Floats]:
-        """Arrays of `shape` by what they are of: each class for `rate`, in Mb/s, else `all users`.
+        """Arrays of `shape` by name: for `rate`, in Mb/s, one for each class, else one for `all
+        users`.
 
         Raises ValueError for an unknown name.
         """
@@ -86,9 +86,8 @@ class WhatIf:
 
 
 def axis_from(text: str, split: Callable[[str], list[str]] | None = None) -> Axis:
-    """An axis from a text as `read_axis` takes it, such as `KEY=V1,V2` or
-    `KEY=FIRST..LAST:COUNT UNIT`. `split` lists values in which there are commas. Raises ValueError,
-    naming the text.
+    """An axis from a text as `read_axis` takes it, such as `KEY=V1,V2` or `KEY=FIRST..LAST:COUNT
+    UNIT`. `split` splits a text whose values contain commas. Raises ValueError, naming the text.
     """
     return Axis(*read_axis(text, split))
 
@@ -119,8 +118,8 @@ def solve(
     rtt: str | float = "queueing",
     floor: float = 0.0,
 ) -> Cell:
-    """One cell of `what_if`. Raises ScenarioError for what the scenario refuses, TheoryError when
-    a controller has no law.
+    """One cell of `what_if`. Raises ScenarioError for a key or value that the scenario refuses,
+    TheoryError when a controller has no law.
     """
     plan = _core.plan(text, name, overrides=list(overrides), controller=controller)
     network = Network.from_plan(Plan.from_json(json.loads(plan)))
@@ -156,11 +155,11 @@ def what_if(
     """The equilibrium of a scenario (`text`, TOML) in every combination of the values of `axes`.
 
     `controller` and `overrides` apply to all cells, and axes come after them. `rtt` and `floor` are
-    those of `equilibrium`. `tell` hears cells done and in all. `by` solves the cells, in place of
-    `solve` for one after the other.
+    those of `equilibrium`. `tell` is called with the cells done and in all. `by` solves the cells;
+    the default calls `solve` for one after the other.
 
-    Raises ScenarioError for a key or value that the scenario refuses, ValueError for axes that are
-    none, too many or twice the same, TheoryError when a controller has no law or no cell has an
+    Raises ScenarioError for a key or value that the scenario refuses, ValueError for no axes, too
+    many or the same axis twice, TheoryError when a controller has no law or no cell has an
     equilibrium.
     """
     shape = _checked(axes)

@@ -12,7 +12,7 @@ LIA, COUPLE = "lia", "couple-plus"
 """RTT Compensator, and the paper's own scheme."""
 BOTH = (LIA, COUPLE)
 COUNTED = "couple-plus:counted"
-"""Ours: congestion is what loses more than the redundancy is there for."""
+"""Our variant: congestion is a loss beyond what the redundancy covers."""
 CALLED = {LIA: "RTT Compensator", COUPLE: "Couple+", COUNTED: "counted"}
 
 POINTS: dict[float, tuple[float, ...]] = {
@@ -25,7 +25,7 @@ rest the ledger's.
 """
 EVERY = tuple((p, r) for p, redundancies in POINTS.items() for r in redundancies)
 PRINTED = (0.01, 1.05)
-"""The point whose numbers the text has."""
+"""The point (loss, redundancy) whose numbers the text gives."""
 WINDOW = 6
 WINDOWS = (2, WINDOW, 12)
 
@@ -110,7 +110,7 @@ LINKS = (*HOSTS, "second-0", "last-0", "shared", "wireless", "last-tcp")
 
 
 def queues(packets: int) -> tuple[str, ...]:
-    """Overrides that give every link a drop-tail queue of so many packets."""
+    """Overrides that give every link a drop-tail queue of the given number of packets."""
     return tuple(
         f'link.{name}.queue={{droptail={{packets="{packets} packets"}}}}' for name in LINKS
     )
@@ -136,7 +136,7 @@ OPEN: dict[str, tuple[str, ...]] = {
     "SACK": (LIMIT, "transport.sack=true"),
     "hosts' first links of 10 Mb/s": (LIMIT, *(f"link.{name}.rate=10 Mb/s" for name in HOSTS)),
 }
-"""What the paper leaves open, set otherwise, at the point whose numbers the text has."""
+"""Open choices of the paper, set otherwise, at the point whose numbers the text gives."""
 
 READINGS = {
     "decoding alone decides": "couple-plus:decode-only",
@@ -155,8 +155,8 @@ def other(variant: str, controller: str) -> str:
 
 
 def others(*chosen: str) -> Configurations:
-    """The configurations that `other` names, of all variants or of those chosen; a long run has no
-    need of series.
+    """The configurations that `other` names, of all variants or of those chosen; long runs keep no
+    series.
     """
     return {
         other(variant, c): Configuration(
@@ -173,7 +173,7 @@ def others(*chosen: str) -> Configurations:
 
 
 def readings() -> Configurations:
-    """Other readings of Couple+ at the point whose numbers the text has."""
+    """Other readings of Couple+ at the point whose numbers the text gives."""
     return merged(*(points(c, chosen=(PRINTED,)) for c in READINGS.values()))
 
 
@@ -210,8 +210,8 @@ HIDDEN: tuple[tuple[int, float], ...] = (
 
 
 def hidden(w: int = 0, r: float = 0.0) -> str:
-    """The name of a configuration with one path and an imposed loss; without coding if there is no
-    window.
+    """The name of a configuration with one path and an imposed loss; without coding if the window
+    is zero.
     """
     return f"hidden-w{w}-r{r:g}" if w else "hidden-uncoded"
 
@@ -229,7 +229,7 @@ def hiding() -> Configurations:
 
 
 def delays() -> Configurations:
-    """RTT Compensator beside the TCP without wireless loss, its path 1 coded and not."""
+    """RTT Compensator and the TCP without wireless loss, with path 1 coded and not."""
     change = (*ENDLESS, ROOM, CLEAN, "duration=300 s", "sample=50 ms")
     return {
         "delay-coded": Configuration("couple-plus/static", LIA, change, series=True, weight=4),
@@ -272,8 +272,8 @@ def singles() -> Configurations:
 
 
 def unequal(controller: str) -> str:
-    """The name of a configuration without coding whose second path loses twice as much as the
-    first, by chance.
+    """The name of a configuration without coding whose second path has twice the random loss of the
+    first.
     """
     return f"unequal-{controller}"
 
@@ -319,9 +319,7 @@ def in_place() -> Configurations:
 
 
 def lonely(p: float) -> str:
-    """The name of a configuration with one TCP on path 1, without coding and without anyone beside
-    it.
-    """
+    """The name of a configuration with one TCP alone on path 1, without coding."""
     return f"tcp-alone-p{p:g}"
 
 
@@ -341,13 +339,13 @@ def lonelies() -> Configurations:
 MARGIN = 0.03
 """The ledger's margin of redundancy above 1/(1 - p)."""
 VARYING = (0.01, 0.05, 0.10, 0.05, 0.01)
-"""Losses of the wireless link one after the other: those of the paper, up and down again."""
+"""Successive losses of the wireless link: those of the paper, up and down again."""
 LASTS_S = 40
-"""For so long each: what 5 MB, the paper's transfers, take at 1 Mb/s."""
+"""Duration of each: the time that 5 MB, the paper's transfers, take at 1 Mb/s."""
 MOST = 1.3
 """Bound of redundancy that adapts: the largest of `POINTS`."""
 FIXED = tuple(round(1 / (1 - p) + MARGIN, 3) for p in (min(POINTS), max(POINTS)))
-"""What the rule comes to at the least and the largest loss, kept for the whole time."""
+"""Redundancy by the rule at the least and at the largest loss, kept for the whole time."""
 
 
 def varying(r: float = 0.0) -> str:
@@ -381,7 +379,9 @@ def varyings() -> Configurations:
 
 
 def measurement() -> Configurations:
-    """The measurement; the wired hop beside it, and losses by themselves of 0.01 and 0.05."""
+    """The measurement, over Wi-Fi and over a wired hop; also with independent losses of 0.01 and
+    0.05.
+    """
     found = {"measurement": Configuration("couple-plus/measurement")}
     for p in (0.01, 0.05):
         change = (f"link.wifi.loss={{probability={p:g}}}",)
@@ -390,7 +390,7 @@ def measurement() -> Configurations:
 
 
 def merged(*groups: Configurations) -> Configurations:
-    """Configurations of several groups; those that are in several are one."""
+    """Configurations of several groups; a configuration in several groups appears once."""
     together: Configurations = {}
     for group in groups:
         together |= group

@@ -1,4 +1,6 @@
-"""Definitions and theory: predicates, formulas and solvers, and what of them small networks show."""
+"""Definitions and theory: predicates, formulas and solvers, with checks of them in small
+networks.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,7 @@ def do_no_harm(claim: Claim, lab: Laboratory) -> Finding:
         p[:], rtt[:] = (
             p[0],
             rtt[0],
-        )  # paths over one bottleneck lose alike, and have the paper's equal round trips
+        )  # paths over one bottleneck have equal losses, and the paper's equal RTTs
         tcp = _tcp_rates(p, rtt)
         fair.append(harmless(_lia_rates(p, rtt), tcp))
         greedy.append(harmless(tcp, tcp))
@@ -203,7 +205,9 @@ def balance_congestion(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def _excess(network: CodedNetwork, found: coding.CodedAllocation) -> float:
-    """By what part the dearest used path of the multipath flow is dearer than the cheapest."""
+    """Relative excess of the dearest used path's price over the cheapest, for the
+    multipath flow.
+    """
     k = coding.path_prices(network, found.link_prices).k
     return coding.congestion_equality(k, found.rates).flows["multipath"].excess
 
@@ -249,7 +253,9 @@ def sensed_over_true(lab: Laboratory, w: int = 0, r: float = 0.0) -> Floats:
 
 @PAPER.claim("theory.hidden_loss", *hiding())
 def hidden_loss(claim: Claim, lab: Laboratory) -> Finding:
-    """The formula at the ledger's example, its order, and what a simulated sender senses."""
+    """The formula at the ledger's example, its order, and the loss that a simulated sender
+    senses.
+    """
     example = {"W": 6, "R": 1.05, "p_max": 0.3}
     ratios = {(w, r): sensed_over_true(lab, w, r) for w, r in HIDDEN}
     grid = [

@@ -1,4 +1,4 @@
-"""The paper's figures drawn again, each with what the text says of it."""
+"""The paper's figures redrawn, each with the statements of the text."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def _mobile(lab: Laboratory) -> list[Figure]:
 
 @style.styled
 def cycles(lab: Laboratory) -> Drawing:
-    """How many packets of a cycle are lost, on the sparse channel and on denser ones, on a
+    """Distribution of the packets lost in a cycle, on the sparse channel and on denser ones, on a
     logarithmic scale.
     """
     configurations = {

@@ -1,5 +1,5 @@
-"""Events of configurations, and packets of small runs: what a coded path sends, is told, and makes
-of it.
+"""Events of configurations, and packets of small runs: the packets that a coded path sends, its
+feedback, and its verdicts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ KEEP = 120
 
 @dataclass(frozen=True)
 class Events:
-    """The events of one path of one run: when, what, on which link; sorted by time."""
+    """Events of one path of one run: time, kind and link; sorted by time."""
 
     t_s: Floats
     kind: tuple[str, ...]
@@ -77,7 +77,7 @@ class Combination:
 
 @dataclass(frozen=True)
 class Acknowledgement:
-    """What the sender is told: loss flag, first segment not seen, degrees of freedom, segments
+    """Feedback to the sender: loss flag, first segment not seen, degrees of freedom, segments
     covered.
     """
 
@@ -95,9 +95,7 @@ class Acknowledgement:
 
 @dataclass(frozen=True)
 class Captured:
-    """One run of a path: its packets, what it was told, its events, its window over time in
-    segments.
-    """
+    """One run of a path: its packets, feedback and events, and its window over time in segments."""
 
     result: Result
     sent: tuple[Combination, ...]
@@ -115,7 +113,9 @@ class Captured:
         return bool(at < 0 or self.window(at_s, before=True) < segments[at])
 
     def acknowledged(self, at_s: float) -> int:
-        """How many segments more are seen by the acknowledgement of a time than by the one before."""
+        """Increase of the first unseen segment from the previous acknowledgement to the one at a
+        time.
+        """
         for before, ack in pairwise(self.told):
             if abs(ack.t_s - at_s) < 1e-9:
                 return ack.first_unseen - before.first_unseen
@@ -131,7 +131,9 @@ class Captured:
 def captured(
     overrides: tuple[str, ...], controller: str, path: int = 1, flow: str = "multipath"
 ) -> Captured:
-    """A run of the static network with seed 1, and what one path of a flow sent and was told."""
+    """A run of the static network with seed 1, and the packets and feedback of one path of
+    a flow.
+    """
     with tempfile.TemporaryDirectory() as folder:
         pcap, qlog = Path(folder) / "run.pcapng", Path(folder) / "run.qlog"
         result = run(
@@ -207,7 +209,8 @@ class Episode:
 
 
 BACK_S = 1.0
-"""A loss is at most so old when the sender asks about it: the longest round trip with full queues.
+"""Upper bound on the age of a loss when the sender asks about it: the longest RTT with
+full queues.
 """
 
 

@@ -1,4 +1,4 @@
-"""Losses: how many in a cycle, and what Couple+ takes them for."""
+"""Losses: their number in a cycle, and Couple+'s verdicts on them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ CYCLE = 21
 
 
 def in_cycles(lab: Laboratory, configuration: str) -> Floats:
-    """Cycles by the number of packets that the Wi-Fi link lost in them, 0 to 21, shape (seeds, 22)."""
+    """Cycles by the number of packets that the Wi-Fi link lost in them, 0 to 21, shape
+    (seeds, 22).
+    """
     result = of_seeds(lab.configurations[configuration], lab[configuration].seeds)
     (user,) = [c for c in result.plan.classes if c.name == "over-wifi"]
     assert user.app_rate_bps, "the class is of UDP"
@@ -36,7 +38,7 @@ def in_cycles(lab: Laboratory, configuration: str) -> Floats:
 
 
 def single(counts: Floats) -> Floats:
-    """Cycles with one loss over those with any."""
+    """Cycles with one loss, as a fraction of cycles with losses."""
     return np.asarray(counts[:, 1] / counts[:, 1:].sum(axis=1))
 
 
@@ -144,7 +146,7 @@ def by_size(lab: Laboratory, configurations: Sequence[str]) -> str:
     *(configuration for configurations in NETWORKS.values() for configuration in configurations),
 )
 def classifier(claim: Claim, lab: Laboratory) -> Finding:
-    """Verdicts against what was lost."""
+    """Verdicts compared with the real losses."""
     checks: list[Check] = []
     rows = []
     for name, configurations in NETWORKS.items():

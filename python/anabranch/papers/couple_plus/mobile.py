@@ -68,7 +68,7 @@ def decrease(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def after_outage(lab: Laboratory) -> str:
-    """What keeps the subflow down after it is back."""
+    """Why the subflow stays down after the outage."""
     timeouts = {CALLED[c]: total(lab, mobile(c), WIFI, "timeouts") for c in BOTH}
     silent = {
         CALLED[c]: _first_after(lab[mobile(c)], outage_s(lab[mobile(c)].plan)[1]) for c in BOTH
@@ -123,9 +123,9 @@ def reaction_s(result: Result) -> Floats:
     """Time from Wi-Fi's first worsening until the window is at most half of its mean in 10 to 20 s
     and stays so until the outage is over; to the outage's end if never.
 
-    The clock starts before anything has happened to which a sender could react, and a window that
-    is below half for a moment in its own sawtooth has not reacted. Half of a window below two
-    segments is one, the least that there is.
+    The clock starts before the first event that a sender could react to. A window that falls below
+    half for a moment in its own sawtooth has not reacted. Half of a window below two segments
+    counts as one segment, the smallest window.
     """
     start, end = worse_s(result.plan), outage_s(result.plan)[1]
     found = []
@@ -158,7 +158,7 @@ def _halves(result: Result) -> list[tuple[Floats, Floats, float]]:
 
 @PAPER.claim("fig12-13.window", *CONFIGURATIONS)
 def window(claim: Claim, lab: Laboratory) -> Finding:
-    """How long the window stays large on the failing link."""
+    """Time for which the window stays large on the failing link."""
     times = {c: reaction_s(lab[mobile(c)]) for c in BOTH}
     checks = [measured(claim, "reaction_ratio", ratio_of_means(times[COUPLE], times[LIA]))]
     sizes = {CALLED[c]: _before(lab[mobile(c)]) for c in BOTH}

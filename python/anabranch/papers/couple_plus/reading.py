@@ -1,5 +1,5 @@
-"""What claims read out of configurations: rates of the competition period, shares, series; one
-value for each seed.
+"""Quantities that claims read from configurations: rates of the competition period, shares, series;
+one value for each seed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 START_S = 1.0
 """Both have started by then: the competition period begins."""
 SUB0, SUB1, TCP = 0, 1, 2
-"""Columns of paths: those of the multipath flow, then the TCP."""
+"""Columns of paths: two of the multipath flow, then the TCP."""
 FLOW_PATHS = (("multipath", 0), ("multipath", 1), ("tcp", 0))
 
 
@@ -31,7 +31,7 @@ def exact(value: float) -> Interval:
 
 
 def columns(run: Run) -> dict[tuple[str, int], int]:
-    """Where a run has each path, by class and number."""
+    """The column of each path of a run, by class and number."""
     classes = np.asarray(run.flows.class_)[np.asarray(run.paths.flow)]
     return {
         (str(name), int(path)): index
@@ -56,7 +56,9 @@ def over(run: Run, metric: str, start_s: float, end_s: float) -> Floats:
 
 
 def rates_kbps(run: Run) -> Floats:
-    """Payload taken in by each path in the competition period, in kb/s; redundancy does not count."""
+    """Payload taken in by each path in the competition period, in kb/s; redundancy does
+    not count.
+    """
     end_s = end_of(run)
     return over(run, "taken_bytes", START_S, end_s) * 8e-3 / (end_s - START_S)
 
@@ -77,7 +79,7 @@ def competition(lab: Laboratory, configuration: str) -> Floats:
 
 
 def sub1_over_tcp(lab: Laboratory, configuration: str) -> Floats:
-    """Subflow 1 over the TCP beside it."""
+    """Rate of subflow 1 over that of the competing TCP."""
     rates = competition(lab, configuration)
     return np.asarray(rates[:, SUB1] / rates[:, TCP])
 
@@ -101,7 +103,7 @@ def path_series(result: Result, metric: str, path: tuple[str, int]) -> list[tupl
 
 
 def bins_kbps(result: Result, path: tuple[str, int], seconds: float = 1.0) -> Floats:
-    """What a path takes in in pieces of so many seconds, in kb/s, shape (seeds, pieces)."""
+    """Rate of arrivals on a path in intervals of `seconds`, in kb/s, shape (seeds, intervals)."""
     edges = np.arange(0, result.plan.duration_s + 1e-9, seconds)
     return np.array(
         [

@@ -1,4 +1,4 @@
-"""Why something did not come out: what was seen, with numbers from the runs at hand."""
+"""Reasons why claims were not reproduced: observations, with numbers from the current runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _have(lab: Laboratory, *configurations: str) -> bool:
 
 
 def short_competition(lab: Laboratory) -> str:
-    """The mechanism is there and takes longer than transfers of 5 MB last."""
+    """The mechanism exists, but takes longer than transfers of 5 MB last."""
     configurations = {CALLED[c]: other("long run", c) for c in BOTH}
     text = (
         "Windows of the TCP and of subflow 1 begin alike, both in slow start, and what coding hides moves them apart by "
@@ -45,7 +45,7 @@ def short_competition(lab: Laboratory) -> str:
 
 
 def standing_queue(lab: Laboratory) -> str:
-    """Why Couple+ yields so much where losses of the air are many."""
+    """Why Couple+ yields so much at high wireless loss."""
     text = (
         "Where it misses, subflow 1 has too little. A TCP keeps the drop-tail queue of the shared link filled, so that "
         "the round "

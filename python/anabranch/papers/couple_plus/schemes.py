@@ -1,5 +1,5 @@
-"""Algorithms: what a coded path sends, is told and makes of it, read from captures and logs of
-small runs.
+"""Algorithms: the packets that a coded path sends, its feedback and its verdicts, read from
+captures and logs of small runs.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def lossless(r: float, w: int) -> Captured:
 
 
 def before_loss(log: Captured) -> list[tuple[int, int]]:
-    """First segment and count of what was sent before anything was lost."""
+    """First segment and count of each packet that was sent before the first loss."""
     first = min([*log.events.t_s, math.inf])
     return [(c.base, c.count) for c in log.sent if c.t_s < first]
 
@@ -126,7 +126,7 @@ def redundant_cycle(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("alg.online_coding", *(alone(COUPLE, p, rs[-2]) for p, rs in POINTS.items()))
 def online_coding(claim: Claim, lab: Laboratory) -> Finding:
-    """What acknowledgements count, and that a transfer decodes with as many innovative packets as
+    """Counters in acknowledgements, and that a transfer decodes with as many innovative packets as
     it has segments.
     """
     log = captured((ALONE, "duration=20 s", *_coded(1.2, 6)), COUPLE)
@@ -175,14 +175,16 @@ SCRIPTED = (
     "flow.multipath.transport.initial_ssthresh=20",
     "duration=5 s",
 )
-"""One coded path with twenty segments under way and no queue: what is lost is scripted."""
+"""One coded path with twenty segments in flight, no queue and scripted losses."""
 PACKET_MS = 0.8512
 
 
 def scripted(
     lost: int, *, far: bool = False, controller: str = COUPLE, more: tuple[str, ...] = ()
 ) -> Captured:
-    """So many packets in a row are lost at 3 s; `far`: after the round trip has more than doubled."""
+    """So many packets in a row are lost at 3 s; `far`: after the round trip has more than
+    doubled.
+    """
     for quarters in range(4):
         end = 3.01 + (lost - 0.5 + quarters / 4) * PACKET_MS / 1e3
         change = [f'link.wireless.change=[{{at="3.01 s",loss=1}},{{at="{end:.5f} s",loss=0}}]']
@@ -238,7 +240,7 @@ class Step:
     """`off` if the rule had left the window as it was."""
 
     def fits(self, off: float) -> bool:
-        """Whether so much is explained by that growth and by whole bytes."""
+        """Whether that growth and rounding to whole bytes explain a deviation."""
         return -4 * BYTES <= off <= self.grown + 4 * BYTES
 
 
@@ -288,7 +290,7 @@ def transient_state(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def _limited() -> bool:
-    """Whether nothing new is sent in the scripted run while more than twnd is under way."""
+    """Whether the scripted run sends no new data while more than twnd is in flight."""
     log = scripted(1)
     (asked,) = [t for t, kind, _ in verdicts(log) if kind == "asked"]
     (noise,) = [t for t, kind, _ in verdicts(log) if kind == "noise"]
@@ -299,8 +301,8 @@ def _limited() -> bool:
 
 
 def counted(log: Captured) -> list[tuple[float, int, int, bool]]:
-    """Of each episode that neither decoding nor loss recovery ended: when, the counter then and one
-    ACK before, and whether it was congestion."""
+    """Episodes that neither decoding nor loss recovery ended. For each: its time, the counter then
+    and one ACK earlier, and whether the verdict was congestion."""
     found = []
     steps = verdicts(log)
     recoveries = set(log.events.times("recovery"))
@@ -353,7 +355,7 @@ def transient_counter(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def first_verdict(log: Captured) -> str:
-    """What the first question came to, and by what."""
+    """The verdict on the first question, and its cause."""
     steps = verdicts(log)
     asked = next((t for t, kind, _ in steps if kind == "asked"), math.inf)
     end, kind, timeout = next(step for step in steps if step[0] > asked)
@@ -424,7 +426,7 @@ KEYS = {
 
 @cache
 def early_verdicts(buffer: str) -> list[float]:
-    """What the receiver holds, in kB, at each verdict of congestion that neither ΔT nor loss
+    """Data held by the receiver, in kB, at each verdict of congestion that neither ΔT nor loss
     recovery explains.
     """
     change = (f"flow.multipath.transport.receive_buffer={buffer}", "flow.multipath.transfer=1 GB")

@@ -1,4 +1,4 @@
-"""Figures 9 and 10: two subflows, one of them coded, and the TCP beside it; topologies."""
+"""Figures 9 and 10: two subflows, one of them coded, and a competing TCP; topologies."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from .reading import (
 )
 
 HERE, THERE = point(LIA, *PRINTED), point(COUPLE, *PRINTED)
-"""The configurations at the point whose numbers the text has."""
+"""The configurations at the point whose numbers the text gives."""
 VARIED = tuple(other(variant, c) for variant in EXPLAINING for c in BOTH)
 ALL = tuple(points(c) for c in BOTH)
 EVERYWHERE = (*ALL[0], *ALL[1])
@@ -73,7 +73,7 @@ def rttc_sub1(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("fig10a.rttc_tcp", HERE, *VARIED)
 def rttc_tcp(claim: Claim, lab: Laboratory) -> Finding:
-    """The TCP beside it."""
+    """Rate of the TCP that competes with RTT Compensator."""
     rates = competition(lab, HERE)
     checks = [measured(claim, "tcp", rates[:, TCP])]
     why = f"Subflow 0 / subflow 1 / TCP in kb/s: {three(lab, HERE)}."
@@ -105,7 +105,7 @@ def _mean_ratio(lab: Laboratory, configuration: str) -> Interval:
 
 @PAPER.claim("fig9-10.couple_fair", *ALL[1], HERE, *VARIED, *readings())
 def couple_fair(claim: Claim, lab: Laboratory) -> Finding:
-    """Subflow 1 over the TCP with Couple+ at every point, and what the TCP gains."""
+    """Subflow 1 over the TCP with Couple+ at every point, and the gain of the TCP."""
     low, high = claim.band("sub1_over_tcp")
     published = claim.expected["sub1_over_tcp"]
     checks: list[Check] = []
@@ -175,7 +175,7 @@ def gaps(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("fig9.rttc_total_higher", *EVERYWHERE)
 def total_higher(claim: Claim, lab: Laboratory) -> Finding:
-    """What RTT Compensator takes more, and from whom."""
+    """The surplus of RTT Compensator, and the flows that lose it."""
     checks, rows = [], []
     low, high = claim.band("sub1_ratio")
     for p in POINTS:
@@ -259,7 +259,7 @@ def similar(claim: Claim, lab: Laboratory) -> Finding:
     *(configuration for w in WINDOWS for configuration in points(LIA, w)),
 )
 def greedier(claim: Claim, lab: Laboratory) -> Finding:
-    """How subflow 1 over the TCP goes with redundancy and with the coding window."""
+    """Subflow 1 over the TCP as a function of redundancy and of the coding window."""
     checks: list[Check] = []
     rows = []
     for p, redundancies in POINTS.items():
@@ -292,7 +292,7 @@ def greedier(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def over_points_w(lab: Laboratory, p: float, w: int) -> Floats:
-    """Subflow 1's part of what it and the TCP get, mean over redundancies."""
+    """Share of subflow 1 in its rate and the TCP's together, mean over redundancies."""
     found = []
     for r in POINTS[p]:
         rates = competition(lab, point(LIA, p, r, w))
@@ -315,7 +315,7 @@ NEARLY_FULL = 0.9
 
 
 def _full_episodes(lab: Laboratory, configuration: str) -> tuple[int, int]:
-    """Episodes in which the buffer is nearly full, and those of them that are judged congestion."""
+    """Episodes with a nearly full buffer, and how many of them are judged congestion."""
     full = right = 0
     result = of_seeds(lab.configurations[configuration], lab[configuration].seeds)
     limit = result.plan.classes[0].receive_buffer_bytes
@@ -332,7 +332,7 @@ def _full_episodes(lab: Laboratory, configuration: str) -> tuple[int, int]:
 
 @PAPER.claim("mech.rx_buffer", *EVERYWHERE, TIGHT, other("receive buffer 64 kB", LIA))
 def rx_buffer(claim: Claim, lab: Laboratory) -> Finding:
-    """What waits at the receiver, and what episodes with a full buffer are judged."""
+    """Data waiting at the receiver, and verdicts on episodes with a full buffer."""
     checks, rows = [], []
     for p in POINTS:
         held = {c: np.mean([held_kb(lab, point(c, p, r)) for r in POINTS[p]], axis=0) for c in BOTH}

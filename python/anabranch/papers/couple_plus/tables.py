@@ -1,4 +1,4 @@
-"""Tables of the report: what is open, the family, where it fails, volumes, verdicts."""
+"""Tables of the report: open choices, the family, failures, volumes, verdicts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ HEAD = ("subflow 0, kb/s", "subflow 1, kb/s", "TCP, kb/s", "subflow 1 / TCP")
 
 
 def leaves_open(lab: Laboratory) -> list[Table]:
-    """The point whose numbers the text has, with each open choice made otherwise."""
+    """The point whose numbers the text gives, with each open choice changed."""
     variants = {
         (name or "as chosen", CALLED[c]): other(name, c) if name else point(c, *PRINTED)
         for name in ("", *OPEN)
@@ -91,11 +91,11 @@ def beyond(lab: Laboratory) -> list[Table]:
 
 
 def _predicates(lab: Laboratory, configuration: str) -> tuple[float, float, float]:
-    """In what part of the seeds a configuration does no harm on the shared link, and is fair to the
-    letter of either definition.
+    """Fraction of the seeds in which a configuration does no harm on the shared link, and in which
+    it is fair by each definition, taken literally.
 
-    A TCP gets what one in place of the multipath flow has on either path; nothing is spare beside
-    it.
+    A TCP's rate is that of a TCP in place of the multipath flow on either path; no capacity is
+    spare.
     """
     alone0 = competition(lab, "tcp-on-0")[:, 0]
     alone1 = competition(lab, "tcp-on-1")[:, 0]
@@ -169,7 +169,7 @@ def volumes(lab: Laboratory) -> list[Table]:
 
 
 def hidden_losses(lab: Laboratory) -> list[Table]:
-    """What a sender senses of imposed losses, by coding window and redundancy."""
+    """Loss that a sender senses of an imposed loss, by coding window and redundancy."""
     if not set(hiding()) <= set(lab.results):
         return []
     redundancies = list(dict.fromkeys(r for _, r in HIDDEN))

@@ -29,7 +29,7 @@ LEVELS = {p: f"{p:.2f}".replace(".", "_") for p in POINTS}
 
 
 def volumes_mb(lab: Laboratory, configuration: str) -> Floats:
-    """What each subflow has carried when the transfer is complete, shape (seeds, 2)."""
+    """Volume of each subflow when the transfer is complete, in MB, shape (seeds, 2)."""
     found = [
         over(run, "taken_bytes", 0.0, end_of(run) + 1.0)[:2] / 1e6
         for run in lab[configuration].runs
@@ -38,13 +38,13 @@ def volumes_mb(lab: Laboratory, configuration: str) -> Floats:
 
 
 def _widths(lab: Laboratory, p: float) -> Floats:
-    """How far seeds are apart in the volume of each uncoded subflow, as a part of its mean."""
+    """Range over seeds of the volume of each uncoded subflow, relative to its mean."""
     volumes = volumes_mb(lab, bare(p))
     return np.asarray(np.ptp(volumes, axis=0) / volumes.mean(axis=0))
 
 
 def _delivered_mb(lab: Laboratory, configuration: str) -> Floats:
-    """What the connection has delivered in order."""
+    """Data delivered in order by the connection, in MB."""
     rate = lab[configuration].rate("multipath", "goodput_bps")
     return np.asarray(rate * lab[configuration].plan.duration_s / 8e6)
 
@@ -56,7 +56,7 @@ def coded_rate(lab: Laboratory, p: float, controller: str = COUPLE) -> Floats:
 
 
 def in_place_of_wireless(lab: Laboratory) -> str:
-    """Where the ratio is beyond the band: the uncoded subflow beside a TCP alone under its loss."""
+    """Explains ratios beyond the band: the uncoded subflow against a TCP alone under its loss."""
     own = {p: competition(lab, bare(p))[:, SUB1] for p in POINTS}
     tcp = {p: competition(lab, lonely(p))[:, SUB0] for p in POINTS}
     rows = [f"{p:g} {interval(own[p])} of {interval(tcp[p])}" for p in POINTS]

@@ -1,4 +1,4 @@
-"""What the authors wished for, and the paper's summary."""
+"""The wishes of the authors, and the paper's summary."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from .uncongested import coded_rate
 
 WIFI = FLOW_PATHS[SUB1]
 UNTIL_S = 36.0
-"""What waits because of the excursion, waits until then."""
+"""Data held back by the excursion waits until then."""
 
 
 def away_s(result: Result) -> list[Floats]:
@@ -76,7 +76,7 @@ def peaks_kb(result: Result, start_s: float, end_s: float) -> Floats:
 
 
 def _in_use_at_peak(result: Result) -> NDArray[np.bool_]:
-    """Whether Wi-Fi is in use when most waits at the receiver, for each seed."""
+    """Whether Wi-Fi is in use when the most data waits at the receiver, for each seed."""
     found = []
     for run, (_, window) in zip(
         result.runs, path_series(result, "cwnd_segments", WIFI), strict=True
@@ -87,7 +87,7 @@ def _in_use_at_peak(result: Result) -> NDArray[np.bool_]:
 
 
 def _suspensions(result: Result) -> str:
-    """How often, when first, and for how long Wi-Fi was suspended in the excursion, in words."""
+    """Number, first time and duration of suspensions of Wi-Fi in the excursion, in words."""
     end_s = result.plan.duration_s
     times = [t for t in away_s(result) if len(t)]
     if not times:
@@ -237,7 +237,9 @@ def other_controllers(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def _competes(result: Result, controller: str) -> bool:
-    """Whether the multipath flow has this controller, and each run's competition period an end."""
+    """Whether the multipath flow has this controller and the competition period ends in
+    each run.
+    """
     return result.plan.classes[0].controller == controller and all(
         bool(np.isfinite(np.asarray(run.flows.completed_s, dtype=float)).any())
         for run in result.runs

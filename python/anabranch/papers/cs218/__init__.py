@@ -1,4 +1,4 @@
-"""CS 218 project report, Fall 2017: CS218_ALGO beside RTT Compensator, Uncoupled and Fully Coupled."""
+"""CS 218 project report, Fall 2017: CS218_ALGO, RTT Compensator, Uncoupled and Fully Coupled."""
 
 # Importing them registers the claims.
 from . import algorithms, dual, manet, topologies, wired, wishes

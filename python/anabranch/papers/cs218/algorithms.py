@@ -22,13 +22,13 @@ from .reading import exact
 EXACT = 1e-9
 """Relative error allowed for update rules."""
 STATES = 2000
-"""Random states in which rules are compared."""
+"""Random states at which rules are compared."""
 TESTS = "crates/control/src/laws/cs218.rs"
 BYTES_ALLOWED = 1.0
 """Windows are logged in whole bytes: growth is known within one."""
 
 Rule = Callable[[Floats, Floats], Floats]
-"""Of windows in segments and round trips in s, shape (paths,) each: something for every path."""
+"""A function of windows in segments and RTTs in s, shape (paths,) each, with a value per path."""
 
 
 def off(controller: str, grow: Rule, fall: Rule) -> tuple[float, float]:
@@ -169,7 +169,7 @@ def most_bytes(steps: list[Step]) -> float:
 
 
 def halved(controller: str) -> tuple[float, int]:
-    """How far windows after a loss are from half, in bytes, and how many losses there were."""
+    """Largest deviation of a window after a loss from half, in bytes, and the number of losses."""
     losses = small.watched(controller).losses
     return max(abs(loss.after - loss.before / 2) for loss in losses) / BYTE, len(losses)
 
@@ -218,7 +218,7 @@ def cs218(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def factor(steps: list[Step]) -> float:
-    """Growth over that of RTT Compensator."""
+    """Growth relative to that of RTT Compensator."""
     return sum(step.grown for step in steps) / sum(step.expected for step in steps)
 
 

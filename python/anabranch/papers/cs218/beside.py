@@ -1,6 +1,4 @@
-"""Tables beside the verdicts on the MANET: every pair of algorithms, what is open, who was harmed,
-which routes.
-"""
+"""Further tables on the MANET: every pair of algorithms, open parameters, harmed flows, routes."""
 
 from __future__ import annotations
 
@@ -35,13 +33,13 @@ def called(controller: str) -> str:
 
 
 def here(lab: Laboratory, network: str, controllers: Sequence[str]) -> tuple[str, ...]:
-    """Those whose configurations of a network have been run."""
+    """Controllers whose configurations of a network have been run."""
     return tuple(c for c in controllers if under(network, c) in lab.results)
 
 
 def survives(published: float, obtained: Interval) -> str:
-    """Whether a published difference is there: same sign, and an interval that excludes none at
-    all.
+    """Whether a published difference is confirmed: same sign, and an interval that
+    excludes zero.
     """
     if obtained.low <= 0 <= obtained.high:
         return "no difference"
@@ -51,7 +49,7 @@ def survives(published: float, obtained: Interval) -> str:
 
 
 def pairs(lab: Laboratory) -> list[Table]:
-    """Published differences of each two algorithms, and those of runs with the same seeds."""
+    """Published differences of all pairs of algorithms, and those from runs with the same seeds."""
     rows = []
     for network, sweep in BOTH.items():
         if not sweep.have(lab):
@@ -80,8 +78,8 @@ def pairs(lab: Laboratory) -> list[Table]:
 
 
 def costs(lab: Laboratory) -> list[Table]:
-    """Each algorithm in either variant: rates, round trip, timeout, losses, and what UDP clients
-    have beside it.
+    """Each algorithm in either variant: rates, RTT, timeout, losses, and the rate of competing UDP
+    clients.
     """
     columns: list[tuple[str, Of]] = [
         ("Mb/s", mbps),
@@ -110,7 +108,9 @@ def costs(lab: Laboratory) -> list[Table]:
 
 
 def open_parameters(lab: Laboratory) -> list[Table]:
-    """What is open in the report, otherwise: differences from RTT Compensator with the same seeds."""
+    """Open parameters of the report, changed: differences from RTT Compensator with the
+    same seeds.
+    """
     rows = []
     for network in (MOBILE, STATIC, *OTHERWISE):
         controllers = here(lab, network, FIVE)

@@ -11,8 +11,8 @@ from ..laboratory import Configuration
 Configurations = dict[str, Configuration]
 
 CS218, CAPPED = "cs218", "cs218:capped"
-"""CS218_ALGO with up to twice the increment of RTT Compensator, and with what is boosted inside the
-cap 1/w.
+"""CS218_ALGO with up to twice the increment of RTT Compensator, and with the boost inside the cap
+1/w.
 """
 LIA, RENO, COUPLED = "lia", "uncoupled", "fully-coupled"
 FOUR = (CS218, RENO, LIA, COUPLED)
@@ -142,7 +142,7 @@ INTERFACES, LOSING = "interfaces", "interfaces-losing"
 
 
 def interfaces() -> Configurations:
-    """A host on a wire and in two radio networks; and one of these losing packets for good."""
+    """A host on a wire and in two radio networks; and one of these losing packets permanently."""
     loss = "medium.first.station.host.residual_loss=0.02"
     return {
         INTERFACES: Configuration("cs218/interfaces", CS218),
@@ -151,11 +151,11 @@ def interfaces() -> Configurations:
 
 
 MORE = ("cubic", "wvegas", "olia", "balia", "compound")
-"""Controllers that the report has not: CUBIC and Compound TCP on every path, the others coupled."""
+"""Controllers that the report lacks: CUBIC and Compound TCP on every path, the others coupled."""
 
 
 def merged(*groups: Configurations) -> Configurations:
-    """Configurations of several groups; those that are in several are one."""
+    """Configurations of several groups; a configuration in several groups appears once."""
     together: Configurations = {}
     for group in groups:
         together |= group

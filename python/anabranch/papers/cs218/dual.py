@@ -1,4 +1,4 @@
-"""Claims about what the authors wished for: LTE beside Wi-Fi, and cars."""
+"""Claims about wishes of the authors: LTE with Wi-Fi, and cars."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CARS = "cars"
 
 
 def best_single(lab: Laboratory) -> str:
-    """The path on which a TCP has more."""
+    """The path on which a TCP has the higher rate."""
     return max(SINGLES, key=lambda path: float(mbps(lab[SINGLES[path]]).mean()))
 
 
@@ -80,8 +80,8 @@ def longest_s(result: Result, *paths: int) -> Floats:
 
 
 def away(result: Result, *paths: int) -> Floats:
-    """The part of the time in which nothing arrives on some paths, mean over cars, one for each
-    seed.
+    """Fraction of the time without arrivals on some paths, mean over cars, one value for
+    each seed.
     """
     seconds = result.plan.duration_s - result.plan.warmup_s
     found = [[float(gaps.sum()) / seconds for gaps in run] for run in car_gaps(result, *paths)]

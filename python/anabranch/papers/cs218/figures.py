@@ -1,5 +1,5 @@
-"""The report's figures again, and those that it could not have: subflows over time, throughputs,
-routes, a car.
+"""The report's figures redrawn, and further ones: subflows over time, throughputs, routes,
+a car.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WORDS = {"mobile": "moving", "static": "static"}
 
 
 def halves(values: list[Interval]) -> list[float]:
-    """Half the widths of intervals, none where a single replication has none."""
+    """Half-widths of intervals; 0 for a single replication."""
     return [value.half if np.isfinite(value.half) else 0.0 for value in values]
 
 
@@ -135,7 +135,7 @@ def by_route(lab: Laboratory) -> list[Figure]:
 
 
 def places_m(result: Result, name: str) -> tuple[Floats, Floats]:
-    """Where the nodes of a group are, of the first replication: east and north, shape (samples,
+    """Positions of the nodes of a group in the first replication: east and north, shape (samples,
     nodes) each.
     """
     own = [node.group == name for node in result.plan.nodes]
@@ -164,7 +164,7 @@ def _rates(ax: Axes, t_s: Floats, arrived: Floats, column: int, number: int) -> 
 
 @style.styled
 def drive(result: Result, controller: str) -> Drawing:
-    """A car over time: what arrives over either network, and how far the next access point is."""
+    """A car over time: throughput over each network, and the distance to the next access point."""
     title = f"The first car of the platoon under {CALLED[controller]}, seed {result.seeds[0]}"
     figure, axes = style.panels(3, 1.9, title)
     t_s, arrived = times_s(result), over_time(result, "arrived_bytes", CARS)[0]

@@ -1,5 +1,5 @@
-"""What happens at each acknowledgement of a small run, read from its qlog, and what a formula makes
-of the same ones.
+"""Events at each acknowledgement of a small run, read from its qlog, and the values of a formula
+for the same ones.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...scenario import Scenario
 Floats = NDArray[np.float64]
 
 BYTE = 1 / 1448
-"""Windows are logged in whole bytes: this is one, in segments."""
+"""One byte in segments: windows are logged in whole bytes."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Moment:
     t_s: float
     path: int
     segments: int
-    """How many more are acknowledged than before it."""
+    """Number of segments that it newly acknowledges."""
     una: int
     nxt: int
     """Segments of the path that are acknowledged, and that had been sent before it came."""
@@ -42,9 +42,11 @@ class Moment:
     after: float
     """The window of its path then."""
     srtts_s: Floats
-    """Smoothed round trips of all paths, of its own with this one; zero before there is one."""
+    """Smoothed RTTs of all paths; that of its own path includes this sample; zero before
+    the first.
+    """
     avoids: bool
-    """Whether the path was in congestion avoidance, and the window not below the threshold."""
+    """Whether the path was in congestion avoidance, and the window not below ssthresh."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Log:
 
 @dataclass
 class _Path:
-    """What is known of a path while its log is read."""
+    """State of a path while its log is read."""
 
     window: float = 0.0
     ssthresh: float = np.inf
@@ -83,11 +85,11 @@ class _Path:
         self.acked: set[int] = set()
 
     def send(self, packet: int, offset: int) -> None:
-        """A packet leaves; what was sent before keeps its place."""
+        """Records a sent packet; a retransmission keeps the number of its data."""
         self.numbers[packet] = self.offsets.setdefault(offset, len(self.offsets))
 
     def acknowledge(self, ranges: Sequence[Sequence[int]]) -> int:
-        """By how many segments more all are acknowledged without a gap."""
+        """Number of segments by which the cumulative acknowledgement advances."""
         for first, last in ranges:
             self.acked.update(self.numbers[packet] for packet in range(first, last + 1))
         before = self.una
@@ -105,7 +107,7 @@ class _Path:
 
 @cache
 def logged(text: str, controller: str, name: str = "user") -> Log:
-    """A run of a scenario with seed 1, and what happened to the paths of the first user of a class."""
+    """A run of a scenario with seed 1, and the events on the paths of the first user of a class."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "run.qlog"
         scenario = Scenario.parse(text, "small")
@@ -163,7 +165,9 @@ GAMMA, LOW_WINDOW = 30, 38
 """Compound TCP: packets in the queue that are too many, and the window from which on it gains."""
 
 Increment = Callable[[int, Floats, Floats, float], float]
-"""Of a path, all windows, all smoothed round trips and `DWND/α`: what a segment adds, in segments."""
+"""Arguments: a path, all windows, all smoothed RTTs and `DWND/α`. Returns the growth per segment,
+in segments.
+"""
 
 
 def linked(windows: Floats, srtts_s: Floats) -> float:
@@ -190,8 +194,8 @@ def capped(path: int, windows: Floats, srtts_s: Floats, boost: float) -> float:
 
 @dataclass(frozen=True)
 class Step:
-    """An acknowledgement in congestion avoidance: how the window grew, and how a formula has it
-    grow.
+    """An acknowledgement in congestion avoidance: the growth of the window, and its growth by a
+    formula.
     """
 
     moment: Moment
@@ -233,9 +237,7 @@ def replayed(log: Log, increment: Increment, threshold: int = 5) -> list[Step]:
 
 @dataclass(frozen=True)
 class Sum:
-    """Compound TCP's two windows after an acknowledgement, in segments, beside the one that was
-    logged.
-    """
+    """Compound TCP's two windows after an acknowledgement, in segments, with the logged one."""
 
     t_s: float
     cwnd: float

@@ -59,9 +59,7 @@ def latest(lab: Laboratory, network: str, controller: str) -> Floats:
 
 
 def boost(lab: Laboratory, network: str) -> Interval:
-    """DWND/α as the windows have it: by how much they grow more than RTT Compensator's from
-    ssthresh on.
-    """
+    """DWND/α from the windows: their growth beyond that of RTT Compensator from ssthresh on."""
     grown = [latest(lab, network, c).mean(axis=1) - SSTHRESH for c in (CS218, LIA)]
     ratio = ratio_of_means(*grown)
     return Interval(ratio.mean - 1, ratio.half, ratio.n)
@@ -82,7 +80,7 @@ def reasons(lab: Laboratory, network: str) -> str:
 
 
 def _until_a_loss(lab: Laboratory) -> str:
-    """What is left of the differences where slow start ends with a loss, if that has been run."""
+    """Differences that remain if slow start ends with a loss; empty if that has not been run."""
     sweep = Sweep(FREE)
     if not sweep.have(lab):
         return ""
@@ -212,8 +210,8 @@ def shifts(lab: Laboratory, network: str, controller: str) -> Floats:
 
 
 def dominated(ratios: Floats) -> bool:
-    """Whether a subflow has grown by half and the median of the others by a tenth at most, of a
-    seed.
+    """Whether, in a seed, a subflow has grown by half and the median of the others by at most a
+    tenth.
     """
     return any(
         ratio >= 1.5 and float(np.median(np.delete(ratios, path))) <= 1.1
@@ -246,8 +244,8 @@ def mobile_windows(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("fig_mobile.packets", *BOTH[MOBILE].configurations)
 def mobile_packets(claim: Claim, lab: Laboratory) -> Finding:
-    """Packets sent against throughput, how evenly over subflows, and in which order the algorithms
-    come.
+    """Packets sent against throughput, their balance over subflows, and the ranking of the
+    algorithms.
     """
     sweep = BOTH[MOBILE]
     result = lab[under(MOBILE, CS218)]
@@ -279,7 +277,7 @@ def mobile_packets(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def stricter(lab: Laboratory, network: str) -> str:
-    """What a timeout is made of, in words."""
+    """Parts of a timeout, in words."""
     return (
         "Without loss a timeout is the smoothed round trip and 200 ms, and the round trip is the window over the channel's "
         f"rate. {BOTH[network].values(lab, rtt_ms, ' ms').listed()}: the order is that of the windows, "
@@ -292,7 +290,7 @@ def stricter(lab: Laboratory, network: str) -> str:
     "fig_mobile.rto", *BOTH[MOBILE].configurations, *(under(FREE, c) for c in (CS218, LIA))
 )
 def mobile_rto(claim: Claim, lab: Laboratory) -> Finding:
-    """The timeout over that of the others, and losses per packet beside RTT Compensator's."""
+    """Timeout over that of the others, and losses per packet compared with RTT Compensator."""
     values = BOTH[MOBILE].values(lab, rto_ms, " ms")
     parts = BOTH[MOBILE].values(lab, lost)
     freely = Sweep(FREE, (CS218, LIA)).values(lab, lost)
@@ -319,7 +317,7 @@ def lost_alike(name: str, parts: Values) -> Check:
 
 @PAPER.claim("fig_mobile.rtt", *BOTH[MOBILE].configurations)
 def mobile_rtt(claim: Claim, lab: Laboratory) -> Finding:
-    """The round trip over that of the others."""
+    """RTT over that of the others."""
     values = BOTH[MOBILE].values(lab, rtt_ms, " ms")
     checks = [measured(claim, "rtt_ratio", ratio_of_means(values.by[CS218], others(values)))]
     why = f"{values.listed()}; {values.compared(CS218)}."
@@ -328,7 +326,7 @@ def mobile_rtt(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("fig_static.cwnd", *BOTH[STATIC].configurations)
 def static_windows(claim: Claim, lab: Laboratory) -> Finding:
-    """The largest window of any subflow at the end, and whose it is."""
+    """The largest window of any subflow at the end, and its algorithm."""
     largest = {c: latest(lab, STATIC, c).max(axis=1) for c in FOUR}
     coupled = np.maximum(largest[LIA], largest[COUPLED])
     whose = np.all([largest[CS218] > largest[c] for c in OTHERS], axis=0)
@@ -353,7 +351,7 @@ def static_windows(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("fig_static.rto", *BOTH[STATIC].configurations)
 def static_rto(claim: Claim, lab: Laboratory) -> Finding:
-    """The timeout over that of each other."""
+    """Timeout over that of each other algorithm."""
     values = BOTH[STATIC].values(lab, rto_ms, " ms")
     checks = [
         measured(claim, "ratio_to_rttc", values.ratio(CS218, LIA)),

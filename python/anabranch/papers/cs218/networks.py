@@ -1,8 +1,7 @@
-"""The report's MANET, bus, combined networks and wishes as configurations, and what stands beside
-them.
+"""The report's MANET, bus, combined networks and wishes as configurations, and further ones.
 
-The MANET is moving and static, under the algorithms of the tables. Beside it stand configurations
-in which one thing is otherwise that the report leaves open: `OTHERWISE`. None of them is judged.
+The MANET is moving and static, under the algorithms of the tables. In the configurations of
+`OTHERWISE` one parameter that the report leaves open is changed. They are not judged.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def manet(variant: str, controllers: Sequence[str] = FOUR) -> Configurations:
 
 
 def thresholds() -> Configurations:
-    """The moving MANET with every threshold; that of 5 is sampled for figures."""
+    """The moving MANET with every threshold; that with 5 is sampled for figures."""
     others = tuple(name for n, name in THRESHOLDS.items() if n != 5)
     return merged(manet(MOBILE, (CS218,)), sweep(MOBILE, MANET, others))
 
@@ -79,7 +78,7 @@ OTHERWISE: dict[str, tuple[str, ...]] = {
         AODV,
     ),
 }
-"""What the report leaves open, otherwise: overrides of the MANET."""
+"""Changes of parameters that the report leaves open: overrides of the MANET."""
 
 
 def otherwise() -> Configurations:
@@ -93,7 +92,7 @@ def otherwise() -> Configurations:
 
 
 def free() -> Configurations:
-    """The moving MANET whose slow start ends with a loss, so that losses are there to be compared."""
+    """The moving MANET whose slow start ends with a loss, so that losses can be compared."""
     return sweep(FREE, MANET, (CS218, LIA), OTHERWISE[FREE])
 
 
@@ -108,8 +107,8 @@ LIGHT, LOADED = under(CROWDED, RENO), under(CROWDED_TENFOLD, RENO)
 
 
 def structure() -> Configurations:
-    """Channels without UDP clients; and a load on the first one only, of which the others are to
-    know nothing.
+    """Channels without UDP clients; and a load on the first one only, which must not affect the
+    others.
     """
     return {
         STILL_ALONE: Configuration(MANET, CS218, (*VARIANTS[STATIC], "flow.udp.count=0")),
@@ -151,12 +150,12 @@ def single(network: str, path: str, controller: str = "reno") -> str:
 
 
 def alone(controller: str) -> str:
-    """What a controller is on a single path, for configurations of single paths."""
+    """The controller that corresponds to `controller` on a single path."""
     return controller if controller in OWN_SINGLE else "reno"
 
 
 def singles(network: str, controllers: Sequence[str], *extra: str) -> Configurations:
-    """Either path by itself."""
+    """Either path alone."""
     return {
         single(network, path, c): Configuration(LTE_WIFI, c, (override, *extra))
         for path, override in SINGLE.items()
@@ -170,7 +169,9 @@ def dual() -> Configurations:
 
 
 def dual_beside() -> Configurations:
-    """The same under every controller, and with a neighbour on Wi-Fi and another user of the cell."""
+    """The same under every controller, and with a neighbour on Wi-Fi and another user of
+    the cell.
+    """
     others = tuple(c for c in EVERY if c not in FOUR)
     return merged(
         sweep(LTE, LTE_WIFI, others),
@@ -214,7 +215,7 @@ def large() -> Configurations:
 
 
 def unclaimed() -> Configurations:
-    """Everything that stands beside the verdicts."""
+    """All configurations that are not judged."""
     every = merged(
         sweep(MOBILE, MANET, (CAPPED, *MORE)),
         sweep(STATIC, MANET, (CAPPED,), VARIANTS[STATIC]),

@@ -1,9 +1,9 @@
 """The algorithms in one network with the same seeds, and differences seed by seed.
 
-The report's differences are of 0.6 to 4 %, without a spread. Runs with the same seed have the same
-starts, places and losses by chance, so that much of the spread is in both and cancels in a
-difference. A network is swept by `configurations.sweep`, and read by `Sweep.values` with whatever
-gives a number for each seed.
+The report's differences are 0.6 to 4 %, without a spread. Runs with the same seed have the same
+starts, positions and random losses, so that much of the spread is common and cancels in a
+difference. `configurations.sweep` makes the runs of a network, and `Sweep.values` reads them with a
+function that gives a number for each seed.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Values:
         return ", ".join(f"{CALLED.get(c, c)} {self.mean(c)}{self.unit}" for c in self.ordered)
 
     def compared(self, controller: str) -> str:
-        """What one is above or below each other, as parts, in words."""
+        """Relative difference to each other controller, in words."""
         rows = (
             f"{CALLED.get(c, c)} {interval_percent(self.relative(controller, c))}"
             for c in self.ordered
@@ -89,7 +89,7 @@ class Sweep:
         return tuple(under(self.network, c) for c in self.controllers)
 
     def have(self, lab: Laboratory) -> bool:
-        """Whether all of them have been run."""
+        """Whether all configurations have been run."""
         return all(configuration in lab.results for configuration in self.configurations)
 
     def values(self, lab: Laboratory, of: Callable[[Result], Floats], unit: str = "") -> Values:

@@ -1,4 +1,6 @@
-"""What claims read out of configurations: rates, ratios, times; one value for each seed."""
+"""Quantities that claims read from configurations: rates, ratios, times; one value for
+each seed.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from ...statistics import Interval
 from .paired import Floats
 
 MULTIPATH, TCP = "multipath", "tcp"
-"""Classes: the connection with several paths, and the TCP beside it."""
+"""Classes: the connection with several paths, and the competing TCP."""
 
 
 def exact(value: float) -> Interval:
@@ -23,7 +25,7 @@ def mbps(result: Result, name: str = MULTIPATH) -> Floats:
 
 
 def over_tcp(result: Result) -> Floats:
-    """The connection's rate over that of the TCP beside it."""
+    """The connection's rate over that of the competing TCP."""
     return np.asarray(result.rate(MULTIPATH) / result.rate(TCP))
 
 
@@ -42,8 +44,7 @@ def fill_s(result: Result, half: float, whole: float) -> Floats:
     """Seconds in which the window of the connection's first path grows from `half` to `whole`, in
     segments.
 
-    From the first sample of at least `half` after the warm-up; infinite where it does not get
-    there.
+    From the first sample of at least `half` after the warm-up; infinite if it is not reached.
     """
     found = []
     for run in result.runs:
@@ -117,7 +118,9 @@ def class_rtt_ms(result: Result, name: str) -> Floats:
 
 
 def gaps_s(arrived: Floats, sample_s: float) -> Floats:
-    """Lengths of the stretches of samples, shape (samples,), over which a count did not grow, in s."""
+    """Lengths of the stretches of samples, shape (samples,), over which a count did not
+    grow, in s.
+    """
     still = np.concatenate(([0], (np.diff(arrived) == 0).astype(int), [0]))
     edges = np.flatnonzero(np.diff(still))
     return np.asarray((edges[1::2] - edges[::2]) * sample_s, dtype=float)

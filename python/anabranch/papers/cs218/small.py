@@ -1,4 +1,4 @@
-"""Small networks in which a controller is watched at every acknowledgement."""
+"""Small networks for observing a controller at every acknowledgement."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 from .logs import Log, logged
 
 SECONDS, EVERY_S = 16, 2
-"""How long the two paths are watched, and how often the first one loses."""
+"""Duration of the run with two paths, and the interval of losses on the first."""
 
 TWO_PATHS = """
 name = "small"
@@ -28,8 +28,8 @@ delay = "100 ms"
 name = "user"
 path = [{{ links = ["near"] }}, {{ links = ["far"] }}]
 """
-"""Round trips of 50 and 200 ms at least, nobody else; the first path loses what comes within 0.8
-ms.
+"""Base RTTs of 50 and 200 ms, no other traffic; at each loss the first path drops everything for
+0.8 ms.
 """
 
 LONG = """
@@ -70,7 +70,7 @@ change = [{ at = "5 s", rate = "40 Mb/s" }]
 name = "user"
 path = [{ links = ["only"] }]
 """
-"""One path that nobody else uses and that drops nothing; its rate falls, and a queue forms."""
+"""One path without other traffic or drops; its rate falls, and a queue forms."""
 
 
 @cache
@@ -84,10 +84,10 @@ def watched(controller: str) -> Log:
 
 
 def far(controller: str) -> Log:
-    """The two paths whose round trip becomes ten thousand times as long."""
+    """Log of two paths whose RTT becomes ten thousand times as long."""
     return logged(LONG, controller)
 
 
 def drained(controller: str) -> Log:
-    """The path on which a queue forms."""
+    """Log of the path on which a queue forms."""
     return logged(DRAINED, controller)

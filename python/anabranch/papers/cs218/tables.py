@@ -1,5 +1,5 @@
-"""Tables of the report: who is fair by which definition, and differences of the algorithms seed by
-seed.
+"""Tables of the report: fairness of the algorithms by each definition, and their differences seed
+by seed.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ BOTTLENECK = "bottleneck"
 
 
 def compared_with(lab: Laboratory, network: str) -> Reference:
-    """A TCP in place of the connection on either path, and what nobody uses without it (Tse 2006,
-    §1.3).
+    """Rate of a TCP in place of the connection on either path, and unused capacity without it (Tse
+    2006, §1.3).
     """
     in_place, without = (
         lab[under(network, who)] for who in (configurations.TCP, configurations.NOBODY)
@@ -73,7 +73,9 @@ def excess(lab: Laboratory, network: str, controller: str) -> Interval:
 
 
 def fairness(lab: Laboratory) -> list[Table]:
-    """Each algorithm beside a TCP on one link: rates, predicates, and RTT Compensator seed by seed."""
+    """Each algorithm against a TCP on one link: rates, predicates, and RTT Compensator seed by
+    seed.
+    """
     rows: list[list[str]] = []
     for network in QUEUES:
         twins = (under(network, configurations.TCP), under(network, configurations.NOBODY))

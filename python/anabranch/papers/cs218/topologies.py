@@ -40,7 +40,7 @@ COUNTERS = (
     "failed_packets",
     "acknowledged_packets",
 )
-"""What stations of a medium count."""
+"""Counters of the stations of a medium."""
 WORDS = {"wifi": "on Wi-Fi", "csma": "on the bus"}
 WORDS |= {"wifi-1": "node set 1", "wifi-3": "node set 3", "csma-2": "on the bus"}
 
@@ -51,7 +51,7 @@ def connections(result: Result) -> list[str]:
 
 
 def heads(plan: Plan, link: int) -> set[str]:
-    """The stations to which a link over media leads."""
+    """The receiving stations of a link over media."""
     media = plan.media
     return {
         media[way.medium].stations[station].name
@@ -61,7 +61,7 @@ def heads(plan: Plan, link: int) -> set[str]:
 
 
 def roles(plan: Plan) -> dict[str, int]:
-    """How many nodes have each of the report's roles: by the ends of the flows."""
+    """Number of nodes in each of the report's roles, by the ends of the flows."""
     ends: dict[str, set[str]] = {"MPTCP server": set(), "UDP server": set()}
     clients = {"MPTCP clients": 0, "UDP clients": 0}
     for c in plan.classes:
@@ -85,14 +85,14 @@ def counted(claim: Claim, plan: Plan, expected: dict[str, int]) -> list[Check]:
 
 
 def travelled_m(result: Result) -> Floats:
-    """How far from where it begins each node is at most, shape (seeds, nodes)."""
+    """Largest distance of each node from its start, in m, shape (seeds, nodes)."""
     places = [np.stack([run.series.nodes.column(k) for k in ("x_m", "y_m")]) for run in result.runs]
     return np.array([np.hypot(*(p - p[:, :1])).max(axis=0) for p in places])
 
 
 @PAPER.claim("topology.manet", under(MOBILE, CS218), under(STATIC, CS218))
 def manet(claim: Claim, lab: Laboratory) -> Finding:
-    """Nodes and roles; who moves in which variant; whether all are connected with each other."""
+    """Nodes and roles; nodes that move in each variant; whether all nodes are connected."""
     mobile, static = (lab[under(network, CS218)] for network in (MOBILE, STATIC))
     expected = {"MPTCP server": 1, "UDP server": 1, "MPTCP clients": 1, "UDP clients": 15}
     far = {name: travelled_m(result) for name, result in ((MOBILE, mobile), (STATIC, static))}
@@ -111,13 +111,13 @@ def manet(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def delivering(lab: Laboratory, sweep: Sweep) -> bool:
-    """Whether every connection has brought something in every run, on whatever path."""
+    """Whether every connection has delivered data in every run, on any path."""
     results = [lab[configuration] for configuration in sweep.configurations]
     return all((mbps(r, name) > 0).all() for r in results for name in connections(r))
 
 
 def idle(result: Result) -> Floats:
-    """How many paths of connections brought nothing, one for each seed."""
+    """Number of paths without deliveries, one for each seed."""
     unused = [
         (per_path(result, "throughput_bps", name) == 0).sum(axis=(1, 2))
         for name in connections(result)
@@ -126,7 +126,7 @@ def idle(result: Result) -> Floats:
 
 
 def alive(lab: Laboratory, sweep: Sweep) -> bool:
-    """Whether every path of every connection has brought something in every run."""
+    """Whether every path of every connection has delivered data in every run."""
     results = [lab[configuration] for configuration in sweep.configurations]
     return all(
         (per_path(r, "throughput_bps", name) > 0).all() for r in results for name in connections(r)
@@ -264,7 +264,7 @@ def changed(lab: Laboratory, counter: str) -> dict[str, int]:
 
 @PAPER.claim("mech.logical_interfaces", LIGHT, LOADED)
 def logical_interfaces(claim: Claim, lab: Laboratory) -> Finding:
-    """Interfaces of the client, and what stations count when ten times the load is on the first
+    """Interfaces of the client, and counters of stations with ten times the load on the first
     channel.
     """
     media = lab[LIGHT].plan.media
@@ -317,7 +317,7 @@ def technologies(plan: Plan) -> set[str]:
 
 
 def technology(medium: Medium) -> str:
-    """What a medium is called in evidence."""
+    """Name of a medium in evidence."""
     match medium:
         case Wifi(routing="aodv" | "olsr" | "oracle"):
             return "Wi-Fi, ad hoc"

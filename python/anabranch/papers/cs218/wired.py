@@ -55,7 +55,7 @@ def beside(*controllers: str) -> tuple[str, ...]:
 
 @PAPER.claim("def.goals", under(FAIRNESS, RENO), *beside(RENO))
 def goals(claim: Claim, lab: Laboratory) -> Finding:
-    """Two TCPs beside one, over one link."""
+    """Two TCPs against one, over one link."""
     result = lab[under(FAIRNESS, RENO)]
     part = mbps(result) / (mbps(result) + mbps(result, TCP))
     checks = [
@@ -75,8 +75,8 @@ def goals(claim: Claim, lab: Laboratory) -> Finding:
     *(configuration for network in BESIDE for configuration in SHARED[network].configurations),
 )
 def fairness(claim: Claim, lab: Laboratory) -> Finding:
-    """What each takes beside a TCP, over drop-tail; and with RED and with random processing time
-    beside it.
+    """Rate of each against a TCP, over drop-tail; also with RED, and with random
+    processing time.
     """
     values = SHARED[FAIRNESS].values(lab, over_tcp)
     order = [

@@ -1,4 +1,4 @@
-"""Tables of the bus, the mixed networks, LTE beside Wi-Fi, and cars."""
+"""Tables of the bus, the mixed networks, LTE with Wi-Fi, and cars."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def networks(lab: Laboratory) -> list[Table]:
 
 
 def slowest_ms(result: Result) -> Floats:
-    """The larger smoothed round trip of the two paths in ms: what data in order waits for."""
+    """The larger smoothed RTT of the two paths in ms: in-order data waits for it."""
     return np.asarray(1e3 * per_path(result, "srtt_s")[:, 0].max(axis=1))
 
 
@@ -83,7 +83,7 @@ def best(lab: Laboratory, network: str, controller: str) -> str | None:
 
 
 def dual(lab: Laboratory) -> list[Table]:
-    """Goodput and delay of every controller with LTE and Wi-Fi, against the better path by itself."""
+    """Goodput and delay of every controller with LTE and Wi-Fi, against the better path alone."""
     rows = []
     for c in here(lab, LTE, EVERY):
         result, base = lab[under(LTE, c)], best(lab, LTE, alone(c))
@@ -131,13 +131,13 @@ def dual(lab: Laboratory) -> list[Table]:
 
 
 def harmed(result: Result, without: Result, who: str) -> str:
-    """What somebody else has, and by what part that is less than without the connection."""
+    """Rate of another flow, and the fraction by which it is lower than without the connection."""
     own, before = (goodput(r, who) for r in (result, without))
     return f"{interval(own)} ({100 * (own.mean() / before.mean() - 1):+.0f} %)"
 
 
 def shared(lab: Laboratory) -> list[Table]:
-    """The same with a TCP of a neighbour in each network: who has what, and who was harmed."""
+    """The same with a neighbour's TCP in each network: rates, and harmed flows."""
     empty = under(BESIDE, NOBODY)
     if empty not in lab.results:
         return []

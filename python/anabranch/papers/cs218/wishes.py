@@ -1,4 +1,4 @@
-"""What the authors wished for and had not, as far as a wire and single radio hops can show it."""
+"""Wishes of the authors, as far as a wire and single radio hops can show them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def own_implementation(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("wish.more_controllers", *(under(FAIRNESS, c) for c in MORE))
 def more_controllers(claim: Claim, lab: Laboratory) -> Finding:
-    """Controllers that the report has not, in each of its scenarios that are shipped."""
+    """Controllers that the report lacks, in each of its scenarios that are shipped."""
     names = [name for name in shipped() if name.startswith("cs218/")]
     for name in names:
         for controller in MORE:

@@ -68,7 +68,7 @@ def _first_user(result: Result, measure: str) -> list[np.ndarray]:
     *(f"flap-{law}" for law in ("fully-coupled", "lia", "olia", "uncoupled")),
 )
 def flappy(claim: Claim, lab: Laboratory) -> Finding:
-    """Time in which one of two equal paths has more than 90 % of the window."""
+    """Fraction of time in which one of two equal paths has more than 90 % of the window."""
     laws = ("fully-coupled", "lia", "olia", "uncoupled")
     plan = lab["flap-lia"].plan
     warm = round(plan.warmup_s / plan.sample_s)
@@ -170,7 +170,7 @@ def settling_ratio(claim: Claim, lia: Settling, olia: Settling) -> Check:
 
 @PAPER.claim("alg.olia_responsive", "freed-lia", "freed-olia")
 def olia_responsive(claim: Claim, lab: Laboratory) -> Finding:
-    """How soon freed capacity is used."""
+    """Time until freed capacity is used."""
     lia, olia = (_settling(lab[f"freed-{law}"]) for law in ("lia", "olia"))
     checks = [
         settling_ratio(claim, lia, olia),
@@ -185,7 +185,7 @@ def olia_responsive(claim: Claim, lab: Laboratory) -> Finding:
 
 
 RESAMPLES = 400
-"""Of the seeds, for the interval of a rank correlation."""
+"""Resamples of the seeds, for the interval of a rank correlation."""
 
 
 def rank_correlation(values: np.ndarray, censored: np.ndarray) -> Interval:
@@ -331,8 +331,8 @@ LOST = 0.1
 
 
 def few_lost(ratios: Sequence[Interval]) -> Check:
-    """Whether at most a tenth of the points lies below 0.95; undecided while intervals that
-    straddle it decide that.
+    """Whether at most a tenth of the points lies below 0.95; undecided while the answer depends on
+    intervals that straddle 0.95.
     """
     certain, possible = (
         sum(end < LEAST for end in ends)

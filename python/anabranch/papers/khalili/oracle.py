@@ -17,7 +17,7 @@ RTT_S = 0.150
 def network(
     scenario: str, controller: str | None = None, overrides: Sequence[str] = ()
 ) -> theory.Network:
-    """What theory sees of a shipped scenario."""
+    """The network of a shipped scenario for theory."""
     plan = load(f"khalili/{scenario}").plan(controller=controller, overrides=overrides)
     return theory.Network.from_plan(plan)
 
@@ -26,7 +26,7 @@ def network(
 def fixed_point(
     scenario: str, controller: str | None, overrides: tuple[str, ...] = ()
 ) -> dict[str, float]:
-    """Class rates where all RTTs are equal, as the draft's analysis has it."""
+    """Class rates with equal RTTs, as in the draft's analysis."""
     found = theory.equilibrium(network(scenario, controller, overrides), rtt=RTT_S)
     return {name: rate / 1e6 for name, rate in found.class_rates_bps.items()}
 
@@ -53,8 +53,8 @@ def optimum(
 
 @cache
 def optimum_with_waits(scenario: str, overrides: tuple[str, ...] = ()) -> dict[str, float]:
-    """Proportionally fair class rates with one segment per round trip on every path, where the ACK
-    of a lone segment waits as the scenario's receivers have it.
+    """Proportionally fair class rates with one segment per round trip on every path. The ACK of a
+    lone segment is delayed by the rule of the scenario's receivers.
 
     A receiver of Linux ("linux") waits for the round trip of the handshake, which has no queues. A
     path that carries more than its floor has no lone segments; its rate does not depend on this.

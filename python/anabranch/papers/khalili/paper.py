@@ -98,7 +98,7 @@ def _flap() -> dict[str, Configuration]:
 
 
 def _baseline() -> dict[str, Configuration]:
-    """Section 1: what plain TCP and LIA should do."""
+    """Section 1: intended behaviour of plain TCP and LIA."""
     equal = ("link.far.delay=37.5 ms", "link.far-back.delay=37.5 ms")
     configurations = {
         "tcp-equal": Configuration("khalili/tcp-shares", overrides=equal),
@@ -153,10 +153,10 @@ def _explaining() -> dict[str, Configuration]:
 
 
 def _unclaimed() -> dict[str, Configuration]:
-    """What the draft does not print: its tables under uncoupled control and with a receive buffer
+    """Configurations beyond the draft: its tables under uncoupled control and with a receive buffer
     of 1 MiB, scenario C under Reno in the shell of the kernel's controllers, and without SACK,
-    where neither simulation nor kernel finds losses by their timing. All but the small buffer is
-    there with an ACK for each packet too.
+    where neither simulation nor kernel detects losses by timing. All of these except the small
+    buffer also run with an ACK for each packet.
     """
     configurations = {
         f"b-{when}-uncoupled": Configuration(f"khalili/{file}", "uncoupled", weight=5)
@@ -184,8 +184,9 @@ def _grown() -> dict[str, Configuration]:
 
 
 def _measured() -> tuple[str, ...]:
-    """Tables 1 to 6 and the same under uncoupled control, the shortest claims first; those of A
-    and C with a small receive buffer; the same with an ACK for each packet; then what explains.
+    """Tables 1 to 6 and the same under uncoupled control, the shortest claims first; those of A and
+    C with a small receive buffer; the same with an ACK for each packet; then the explaining
+    configurations.
     """
     laws = ("uncoupled", "lia", "olia")
     explaining = tuple(_explaining())
@@ -202,7 +203,7 @@ def _measured() -> tuple[str, ...]:
 
 
 def _sensitivity() -> dict[str, Configuration]:
-    """What the parameters move that the draft leaves open."""
+    """Configurations that vary the parameters that the draft leaves open."""
     configurations = {}
     for key, change, words in (
         ("a", scenario_a, (("server", "ap"), "type1", "type2")),

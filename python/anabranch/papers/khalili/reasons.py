@@ -24,7 +24,9 @@ UNRESPONSIVE = (
 
 
 def olia(lab: Laboratory, scenario: str, harmed: str) -> str:
-    """OLIA's gain over LIA under the rule, and what the floor of ssthresh and delayed ACKs add."""
+    """OLIA's gain over LIA under the rule, and the effect of the ssthresh floor and
+    delayed ACKs.
+    """
     needed = [f"{scenario}-{name}" for n1 in SIZES for name in _steps(n1)]
     if any(name not in lab.results for name in needed):
         return ""
@@ -43,7 +45,7 @@ def olia(lab: Laboratory, scenario: str, harmed: str) -> str:
 
 
 def _waits(lab: Laboratory, scenario: str) -> str:
-    """Whether segments of OLIA's second path wait for the timer of a delayed ACK, at N1 = 30."""
+    """Whether segments on OLIA's second path wait for the delayed-ACK timer, at N1 = 30."""
     each, rule = (_second_round_trip_s(lab, f"{scenario}-olia-30{end}") for end in ("-each", ""))
     seen = (
         f"OLIA's second path has a round trip of {each * 1e3:.0f} ms with an ACK for each packet, and of "
@@ -87,7 +89,7 @@ def _steps(n1: int) -> tuple[str, ...]:
 
 
 def scenario_a_lia(lab: Laboratory, n1: int) -> str:
-    """Scenario A: what the second path's longer round trip and small windows do."""
+    """Scenario A: the effect of the second path's longer RTT and small windows."""
     configuration = lab[f"a-lia-{n1}"]
     rtt = [configuration.path("type1", path, "srtt_s").mean() * 1e3 for path in (0, 1)]
     equal = oracle.fixed_point("scenario-a", "lia", scenario_a(n1))["type2"]
@@ -100,7 +102,9 @@ def scenario_a_lia(lab: Laboratory, n1: int) -> str:
 
 
 def small_windows(lab: Laboratory, n1: int = 30) -> str:
-    """Scenario A: the second path's window, what the floor of ssthresh and delayed ACKs do."""
+    """Scenario A: the second path's window, and the effect of the ssthresh floor and
+    delayed ACKs.
+    """
     configuration = lab[f"a-lia-{n1}"]
     window = configuration.path("type1", 1, "cwnd_segments").mean()
     timeouts = configuration.path("type1", 1, "timeouts").mean()

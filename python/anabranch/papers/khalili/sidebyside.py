@@ -17,7 +17,7 @@ UNCOUPLED = "uncoupled"
 
 @dataclass(frozen=True)
 class _Entry:
-    """Where a row comes from."""
+    """Source of a row."""
 
     configuration: str
     scenario: str
@@ -112,7 +112,7 @@ def _row(lab: Laboratory, entry: _Entry) -> Row:
 
 
 def sensitivity(lab: Laboratory) -> list[tuple[str, dict[str, Interval]]]:
-    """What open parameters move: for each variant the rate of the harmed class in each
+    """Effect of open parameters: for each variant the rate of the harmed class in each
     configuration.
 
     Type 2 users in scenario A, single-path users in C; configurations are called "A 10 lia" with

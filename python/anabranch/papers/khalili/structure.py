@@ -29,14 +29,14 @@ def _ways(scenario: str, name: str) -> list[list[str]]:
 
 
 def _as_drawn(claim: Claim, got: dict[str, list[str]]) -> Finding:
-    """Whether paths cross the links that the document draws, in their order."""
+    """Whether paths cross the links in the document's drawing, in the same order."""
     checks = [holds(k, claim.expected[k], v == claim.expected[k]) for k, v in got.items()]
     return finding(claim, "structure", checks)
 
 
 @PAPER.claim("topology.a")
 def topology_a(claim: Claim, lab: Laboratory) -> Finding:
-    """Which bottlenecks each path of scenario A crosses."""
+    """Bottlenecks that each path of scenario A crosses."""
     type1, type2 = _ways("scenario-a", "type1"), _ways("scenario-a", "type2")
     return _as_drawn(
         claim, {"type1_path1": type1[0], "type1_path2": type1[1], "type2_path": type2[0]}
@@ -45,7 +45,7 @@ def topology_a(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("topology.b")
 def topology_b(claim: Claim, lab: Laboratory) -> Finding:
-    """Which providers each path of scenario B crosses (order apart), and the cut-set bound."""
+    """Providers that each path of scenario B crosses, in any order, and the cut-set bound."""
     from ...theory import max_throughput_bps
     from .oracle import network
 
@@ -66,7 +66,7 @@ def topology_b(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("topology.c")
 def topology_c(claim: Claim, lab: Laboratory) -> Finding:
-    """Which access points each path of scenario C crosses."""
+    """Access points that each path of scenario C crosses."""
     multi, single = _ways("scenario-c", "multipath"), _ways("scenario-c", "single-path")
     return _as_drawn(
         claim, {"multi_path1": multi[0], "multi_path2": multi[1], "single_path": single[0]}
@@ -131,7 +131,7 @@ def _halves_down_to(controller: str, floor: float) -> bool:
 
 
 def _couples_increase_only(controller: str) -> bool:
-    """Whether a sibling's window moves a path's growth and not its window after a loss."""
+    """Whether a sibling's window affects a path's growth but not its window after a loss."""
     rtt, p = np.array([0.1, 0.2]), np.array([0.01, 0.02])
     states = [np.array([8.0, sibling]) for sibling in (4.0, 20.0)]
     growth, backoff = (
@@ -186,12 +186,12 @@ def olia(claim: Claim, lab: Laboratory) -> Finding:
 
 
 WATCHED_S = 3.0
-"""For so long after the last flow's start controllers are watched."""
+"""Time after the last flow's start for which controllers are observed."""
 
 
 def _runs(scenario: str, controller: str) -> bool:
-    """Whether a scenario runs under a controller and its users of several paths, or all where none
-    has several, get something.
+    """Whether a scenario runs under a controller with rates above zero for its multipath users, or
+    for all users if it has no multipath users.
     """
     begun = max(c.start_s + c.spread_s for c in load(scenario).plan().classes) + 1
     short = (f"duration={begun + WATCHED_S:g} s", f"warmup={begun:g} s")

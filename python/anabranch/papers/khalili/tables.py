@@ -1,4 +1,4 @@
-"""Tables 1 to 6 and the numbers in the text beside them: simulated, in wire Mb/s per user."""
+"""Tables 1 to 6 and the numbers in the text about them: simulated, in wire Mb/s per user."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from .paper import PAPER, SIZES, scenario_a, scenario_c
 
 
 def explaining(scenario: str) -> tuple[str, ...]:
-    """The configurations of a scenario that show what floors and delayed ACKs do to OLIA's gain."""
+    """The configurations of a scenario that explain the effect of floors and delayed ACKs on OLIA's
+    gain.
+    """
     return tuple(name for name in PAPER.explaining if name.startswith(f"{scenario}-"))
 
 
@@ -31,7 +33,7 @@ def mbps(
 
 
 def rated(claim: Claim, key: str, lab: Laboratory, configuration: str, name: str) -> Check:
-    """A cell of a table against the wire bytes of a class, its goodput beside it."""
+    """A cell of a table against the wire bytes of a class, together with its goodput."""
     goodput = interval(mbps(lab, configuration, name, "goodput_bps"))
     return replace(measured(claim, key, mbps(lab, configuration, name)), goodput_mbps=goodput)
 
@@ -67,7 +69,7 @@ def table1(claim: Claim, lab: Laboratory) -> Finding:
     *EXPLAINING_LIA[30],
 )
 def type2_decrease(claim: Claim, lab: Laboratory) -> Finding:
-    """What type 2 loses, and type 1 gains, relative to the time before the upgrade."""
+    """Loss of type 2 and gain of type 1, relative to the time before the upgrade."""
     change = {
         (name, n1): mbps(lab, f"a-lia-{n1}", name) / mbps(lab, f"a-before-{n1}", name) - 1
         for name in ("type1", "type2")
@@ -157,7 +159,7 @@ def _upgrade(lab: Laboratory, law: str) -> dict[str, np.ndarray]:
 
 @PAPER.claim("sec5.drops", "b-before-lia", "b-after-lia")
 def drops(claim: Claim, lab: Laboratory) -> Finding:
-    """What Red's upgrade costs."""
+    """Loss of throughput by Red's upgrade."""
     change = _upgrade(lab, "lia")
     checks = [
         measured(claim, "blue_drop", -change["blue"]),
@@ -200,7 +202,7 @@ def table3(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("sec6.decrease", *(f"c-lia-{n1}" for n1 in SIZES))
 def decrease(claim: Claim, lab: Laboratory) -> Finding:
-    """What single-path users of scenario C lose against the proportionally fair rate."""
+    """Loss of single-path users in scenario C against the proportionally fair rate."""
     checks = []
     for n1 in SIZES:
         fair = oracle.optimum("scenario-c", scenario_c(n1))["single-path"]
@@ -242,7 +244,7 @@ def between(lia: np.ndarray, olia: np.ndarray, best: float) -> list[Bound]:
     *(f"b-before-{law}" for law in ("lia", "olia")),
 )
 def olia_near_optimum(claim: Claim, lab: Laboratory) -> Finding:
-    """How much of LIA's distance to the optimum with probing cost is left with OLIA."""
+    """Fraction of LIA's distance to the optimum with probing cost that OLIA leaves."""
     places = [
         ("a", f"{n1}", "type2", oracle.optimum_with_waits("scenario-a", scenario_a(n1)))
         for n1 in SIZES

@@ -22,7 +22,7 @@ def exact(value: float) -> Interval:
 
 @PAPER.claim("theory.lia_fixed_point")
 def lia_fixed_point(claim: Claim, lab: Laboratory) -> Finding:
-    """The draft's predictions from the shipped law's drift, beside the closed forms."""
+    """The draft's predictions from the shipped law's drift, compared with the closed forms."""
     a = {n1: oracle.fixed_point("scenario-a", "lia", scenario_a(n1)) for n1 in SIZES}
     c = {n1: oracle.fixed_point("scenario-c", "lia", scenario_c(n1)) for n1 in SIZES}
     before, after = (
@@ -128,7 +128,7 @@ CT_MBPS = (18.0, 36.0, 72.0)
 
 @PAPER.claim("sec5.other_capacities")
 def other_capacities(claim: Claim, lab: Laboratory) -> Finding:
-    """Red's upgrade lowers the aggregate wherever X and T are both full, at several capacities of
+    """Red's upgrade lowers the aggregate whenever X and T are both full, for several capacities of
     both.
     """
     rows, drops = [], []
@@ -153,7 +153,7 @@ def other_capacities(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("sec6.c1_vs_c2")
 def c1_vs_c2(claim: Claim, lab: Laboratory) -> Finding:
-    """Who uses AP2: a fair multipath user only if C1 < C2, a LIA user always."""
+    """Use of AP2: a fair multipath user uses it only if C1 < C2, a LIA user always."""
     used, equal = {}, True
     for ratio in (0.5, 0.75, 1.0, 1.5, 2.0):
         net = oracle.network("scenario-c", None, (f"link.ap1.rate={10 * ratio:g} Mb/s",))
@@ -205,7 +205,7 @@ def pareto(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def _probing(scenario: str, users: str, n1: int, mbps_each: float) -> float:
-    """The solver's rate of the harmed users where probing a path costs so many Mb/s."""
+    """The solver's rate of the harmed users for a given probing cost per path, in Mb/s."""
     change = {"scenario-a": scenario_a, "scenario-c": scenario_c}[scenario](n1)
     rtt_s = 1500 * 8 / (mbps_each * 1e6)
     found = theory.optimum(oracle.network(scenario, None, change), rtt=rtt_s, floor=1.0)
@@ -257,7 +257,9 @@ def probing_cost(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("def.p1", "a-before-10", "a-lia-10", "b-before-lia", "b-after-lia")
 def problem_p1(claim: Claim, lab: Laboratory) -> Finding:
-    """P1 holds for LIA in A and B: the predicate on means over seeds, and its terms with intervals."""
+    """P1 holds for LIA in A and B: the predicate on means over seeds, and its terms with
+    intervals.
+    """
     pairs = {
         "A": ("a-before-10", "a-lia-10", "type2", "type1"),
         "B": ("b-before-lia", "b-after-lia", "blue", "red"),
@@ -281,7 +283,9 @@ def problem_p1(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("def.p2", "c-lia-10", "c-lia-30")
 def problem_p2(claim: Claim, lab: Laboratory) -> Finding:
-    """P2 holds for LIA in C, against the proportionally fair rates: its terms with intervals too."""
+    """P2 holds for LIA in C, against the proportionally fair rates: its terms with
+    intervals too.
+    """
     checks = []
     for n1 in SIZES:
         fair = oracle.optimum("scenario-c", scenario_c(n1))
@@ -318,7 +322,7 @@ def _goals(lab: Laboratory, name: str) -> tuple[Goals, Interval]:
 
 @PAPER.claim("def.design_goals", "c-lia-10", "c-olia-10")
 def goals(claim: Claim, lab: Laboratory) -> Finding:
-    """Which of the goals LIA fails in scenario C, and whether OLIA meets the third."""
+    """The design goals that LIA fails in scenario C, and whether OLIA meets the third."""
     lia, imbalance = _goals(lab, "c-lia-10")
     olia, remaining = _goals(lab, "c-olia-10")
     published = claim.expected["lia_fails_goal"]

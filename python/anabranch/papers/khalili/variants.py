@@ -1,4 +1,4 @@
-"""The draft's testbed with hosts that do otherwise: what each choice moves."""
+"""The draft's testbed with other host behaviour: the effect of each choice."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ..laboratory import Configuration
 
 EACH_PACKET = ("transport.delayed_ack=0 s", "transport.handshake=false")
-"""An ACK for each packet, and no handshake, whose round trip bounds the wait of an ACK."""
+"""An ACK for each packet, and no handshake: its RTT would bound the delay of an ACK."""
 
 FLOOR_OF_ONE = ("transport.min_ssthresh=1",)
 
@@ -45,7 +45,7 @@ def _changed(configuration: Configuration, overrides: Iterable[str]) -> Configur
 
 @dataclass(frozen=True)
 class Variant:
-    """What is otherwise in a row of the sensitivity table."""
+    """Changes in a row of the sensitivity table."""
 
     overrides: tuple[str, ...] = ()
     prefix: str = ""

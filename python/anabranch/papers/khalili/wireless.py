@@ -1,4 +1,4 @@
-"""Configurations of the wireless claim: Wi-Fi beside cellular, and points that fill a space of such
+"""Configurations of the wireless claim: Wi-Fi and cellular, and points that fill a space of such
 networks.
 
 The draft cites studies by others and gives none of their networks. The claims ledger recommends
@@ -24,13 +24,13 @@ RATE_MBPS = (1.0, 40.0)
 RTT_MS = (10.0, 200.0)
 """Ends of each path's base round trip; logarithmic."""
 QUEUE_MS = (20.0, 500.0)
-"""Ends of what each queue holds, in time at the link's rate; logarithmic."""
+"""Range of the capacity of each queue, as time at the link's rate; logarithmic."""
 LOSS = (0.0, 0.02)
 """Ends of each link's loss, in the bursts of the scenario's Wi-Fi."""
 BURST = 4
 """Packets of a burst in the mean, as in the scenario."""
 BURSTS = {"single losses": 1, "bursts of 16": 16}
-"""Other bursts of the Wi-Fi path, shown beside what is judged."""
+"""Other bursts on the Wi-Fi path, shown together with the judged ones."""
 
 
 def base(law: str) -> str:

@@ -100,7 +100,7 @@ QUEUES = {"red": red, "drop-tail": drop_tail, "codel": codel}
 
 
 def over(*links: str) -> str:
-    """The override that gives the ensemble a path over each of these links."""
+    """The override that gives the ensemble one path over each link in `links`."""
     return f"flow.ensemble.path=[{', '.join(f'{{links=[{chr(34)}{link}{chr(34)}]}}' for link in links)}]"
 
 
@@ -112,7 +112,7 @@ def under(controller: str) -> str:
 
 
 def on_shared_link(controller: str, n: int, queue: str = "red", mbps: float = MBPS) -> str:
-    """The name of a configuration with `n` paths over one link beside a TCP."""
+    """The name of a configuration with `n` paths and a TCP over one link."""
     return f"shared-{queue}-{mbps:g}-{controller}-{n}"
 
 
@@ -130,7 +130,7 @@ def shared(controller: str, n: int, queue: str = "red", mbps: float = MBPS) -> C
 
 
 def alone(queue: str = "red", mbps: float = MBPS) -> Configurations:
-    """A TCP in place of the ensemble and nobody else; named `shared-…-alone`."""
+    """A TCP in place of the ensemble without other flows; named `shared-…-alone`."""
     network = QUEUES[queue]("bottleneck", mbps)
     change = (*network, over("bottleneck"), under(TCP), "flow.tcp.count=0")
     return {
@@ -141,7 +141,7 @@ def alone(queue: str = "red", mbps: float = MBPS) -> Configurations:
 
 
 def on_independent_links(controller: str, n: int, k: int) -> str:
-    """The name of a configuration with `n` paths over a link each, `k` of which have a TCP."""
+    """The name of a configuration with `n` paths over separate links, `k` of which carry a TCP."""
     return f"independent-{controller}-{n}-contested-{k}"
 
 
@@ -209,7 +209,7 @@ def in_place(what: str, value: float, path: str) -> str:
 
 
 def twins(what: str, value: float) -> Configurations:
-    """What a setting of two paths is compared with: one TCP on either path, and nobody."""
+    """References for a setting of two paths: one TCP on either path, and no ensemble."""
     configurations = two(WITHOUT, what, value)
     for path in BOTH:
         change = (*_setting(what, value), over(path), under(TCP))
@@ -282,7 +282,7 @@ def worst(m: int, mbps: float, controller: str = "bilevel-tfrc") -> Configuratio
 
 
 def worst_twins(mbps: float) -> Configurations:
-    """A TCP in place of the ensemble on either link, and nobody."""
+    """References: a TCP in place of the ensemble on either link, and no ensemble."""
     network = (*red("empty", mbps), *red("contested", mbps))
     ways: dict[str, Sequence[str]] = {
         f"worst-{mbps:g}-tcp-on-empty": (over("empty"), under(TCP)),
@@ -306,7 +306,9 @@ FIVE = ("large", "small-1", "small-2", "small-3", "small-4")
 
 
 def five_twins() -> Configurations:
-    """A TCP in place of the ensemble on the large path and on a small one, and nobody."""
+    """References: a TCP in place of the ensemble on the large and on a small path, and no
+    ensemble.
+    """
     configurations = five(WITHOUT)
     for link in FIVE[:2]:
         change = (over(link), under(TCP))
@@ -317,7 +319,7 @@ def five_twins() -> Configurations:
 
 
 def merged(*groups: Configurations) -> Configurations:
-    """Configurations of several groups; those that are in several are one."""
+    """Configurations of several groups; a configuration in several groups appears once."""
     together: Configurations = {}
     for group in groups:
         together |= group

@@ -1,4 +1,4 @@
-"""Chapter 1 and what Chapter 2 derives: definitions and formulas, evaluated."""
+"""Definitions of Chapter 1 and formulas derived in Chapter 2, evaluated."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def tcp_compatible(claim: Claim, lab: Laboratory) -> Finding:
 
 
 WEIGHTS = (1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2)
-"""Of loss intervals, newest first, as printed."""
+"""Weights of loss intervals, newest first, as printed."""
 
 
 def weights(n: int) -> list[float]:
@@ -74,7 +74,7 @@ def tcp_fair(claim: Claim, lab: Laboratory) -> Finding:
     """Eq. 1.1, and two TCPs on a link."""
     constant = 1.5 * math.sqrt(2 / 3)
     printed = constant * 1500 * 8 / (0.05 * math.sqrt(0.01)) / 1e6
-    rare = 1e-12  # where the response function has no timeouts left
+    rare = 1e-12  # at so low a loss the response function has no timeouts
     limit = constant * 1500 * 8 / (0.05 * math.sqrt(rare))
     off = abs(theory.tfrc_rate_bps(rare, 0.05, packet_bytes=1500) / limit - 1)
     checks = [
@@ -309,7 +309,7 @@ def fractional_underuse(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def five_rates(lab: Laboratory) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """What a TCP takes of each of five links, and what nobody uses; small ones are alike."""
+    """Rate of a TCP on each of five links, and unused capacity; small links are equal."""
     from .configurations import FIVE
     from .reading import unused
 

@@ -1,5 +1,5 @@
-"""The thesis' figures again: measured curves beside the fair line, the band of a claim and what the
-text says.
+"""The thesis' figures redrawn: measured curves with the fair line, the band of a claim and the
+values in the text.
 """
 
 from __future__ import annotations
@@ -326,7 +326,7 @@ def _figure4_11(lab: Laboratory) -> list[Figure]:
 
 
 def _placements(lab: Laboratory) -> list[Table]:
-    """What a base flow that moves recovers, beside the thesis' static placement."""
+    """Recovery by a base flow that moves, compared with the thesis' static placement."""
     rows: list[list[str | Cell]] = []
     for what, value, good, bad in MISPLACED:
         names = (

@@ -27,7 +27,7 @@ MARGIN = 1.02
 
 
 def most(lab: Laboratory, what: str, value: float, spare: dict[str, Floats]) -> Floats:
-    """The bound of eq. 1.4 in Mb/s, by what is spare on each path."""
+    """The bound of eq. 1.4 in Mb/s, from the spare capacity of each path."""
     tcp = {path: taken(lab, without_background(what, value, path)) for path in BOTH}
     base = {path: np.maximum(tcp[path], spare[path]) for path in BOTH}
     return np.asarray(

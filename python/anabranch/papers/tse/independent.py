@@ -1,4 +1,6 @@
-"""Figures 4-4 and 4-5: sixteen links of their own, empty at first and then with more and more TCPs."""
+"""Figures 4-4 and 4-5: sixteen links of their own, empty at first and then with more and
+more TCPs.
+"""
 
 from __future__ import annotations
 
@@ -125,8 +127,8 @@ def fractional(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def _nominal(lab: Laboratory, configuration: str) -> Floats:
-    """What TFRC allows on a path, N times what is sent there, over the path's capacity; mean over
-    paths.
+    """The rate that TFRC allows on a path, which is N times the rate sent there, over the path's
+    capacity; mean over paths.
     """
     plan = lab[configuration].plan
     sent = np.mean([on_path(lab, configuration, p, "sent_packets") for p in range(MOST)], axis=0)

@@ -1,6 +1,4 @@
-"""Small runs with a log of every packet and window: what a scheme does, step by step, is read from
-qlog.
-"""
+"""Small runs with a log of every packet and window: the steps of a scheme, read from qlog."""
 
 from __future__ import annotations
 
@@ -51,7 +49,7 @@ class PathLog:
         return state in self.states[first:last]
 
     def rtt(self, at_s: float) -> float:
-        """The smoothed round trip at a time; zero before there is one."""
+        """The smoothed RTT at a time; zero before the first sample."""
         index = int(np.searchsorted(self.measured_s, at_s, side="right")) - 1
         return float(self.rtts_s[index]) if index >= 0 else 0.0
 

@@ -1,5 +1,5 @@
-"""What configurations are compared with: TCPs in place of the ensemble, and the network without it,
-which configurations share.
+"""References of configurations: TCPs in place of the ensemble, and the network without it.
+Configurations share them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from .configurations import BOTH, MBPS, WITHOUT, in_place, on_two_paths
 from .reading import Floats, compared, links_of, taken, unused
 
 SINGLE_LINKS = ("shared-red-5-reno-1", "shared-red-5-without", "shared-red-5-alone")
-"""A TCP in place of the ensemble beside another, the other alone, and a TCP alone."""
+"""A TCP in place of the ensemble with a competing TCP, the competing TCP alone, a TCP alone."""
 
 Rates = dict[str, Floats]
 
@@ -25,8 +25,8 @@ def twin_names(what: str, value: float) -> tuple[str, ...]:
 def two_path_rates(
     lab: Laboratory, what: str, value: float, spare: Spare = "unused"
 ) -> tuple[Rates, Rates]:
-    """What a TCP takes on either of two paths in place of the ensemble, and what nobody uses
-    without it; Mb/s.
+    """Rate of a TCP on either of two paths in place of the ensemble, and unused capacity without
+    it; Mb/s.
     """
     tcp = {path: taken(lab, in_place(what, value, path)) for path in BOTH}
     nobody = on_two_paths(WITHOUT, what, value)
@@ -43,8 +43,8 @@ def against_twins(
 def against_links(
     lab: Laboratory, configuration: str, contested: int, spare: Spare = "unused"
 ) -> Fairness:
-    """Both definitions for a configuration whose links are alike and do not share a packet: the
-    first `contested` of the ensemble's have a TCP. So one link stands for each.
+    """Both definitions for a configuration with equal, disjoint links; the first `contested` links
+    of the ensemble carry a TCP. So runs with one link give the rates for each.
     """
     beside, nobody, alone = SINGLE_LINKS
     links = tuple(dict.fromkeys(links_of(lab, configuration)))

@@ -1,5 +1,5 @@
-"""What the thesis leaves open where paths are empty: the queue of their links, and the cap of what
-Bilevel TFRC's paths are allowed; with the drops that each queue makes.
+"""Open choices of the thesis on empty paths: the queue of their links, and the cap on the rates of
+Bilevel TFRC's paths; with the drops of each queue.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def needed(controller: str) -> tuple[str, ...]:
 
 
 def moved(lab: Laboratory) -> list[tuple[str, dict[str, Interval]]]:
-    """The table of what has been run: for each variant a part for each column."""
+    """The table of finished runs: a fraction for each variant and column."""
     table: dict[str, dict[str, Interval]] = {}
     for variant, column, name, _ in cells():
         if name in lab.results:
@@ -101,11 +101,11 @@ class Drops:
 
     all: int
     within: int
-    """Of these, within `SLOW_START_S` of the first one on their path."""
+    """Those within `SLOW_START_S` of the first one on their path."""
     measured: int
-    """After the warm-up."""
+    """Those after the warm-up."""
     events: int
-    """Of these, recoveries: loss events of a path."""
+    """Recoveries after the warm-up: loss events of a path."""
 
 
 SLOW_START_S = 1.0
@@ -114,7 +114,7 @@ SLOW_START_S = 1.0
 
 @cache
 def drops(controller: str, queue: str) -> Drops:
-    """What is dropped on sixteen empty paths, by a log of single events."""
+    """Drops on sixteen empty paths, from a log of single events."""
     column = FRACTIONS if controller == FRACTION else EMPTY
     _, configuration = cell(queue, column)
     result = run(configuration.scenario, (1,), overrides=configuration.overrides, events=True)

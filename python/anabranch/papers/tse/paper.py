@@ -55,7 +55,7 @@ NAMES = {
     TCP: "a TCP on each path",
     "mtcp": "mTCP",
 }
-"""How controllers are called in figures and tables."""
+"""Names of controllers in figures and tables."""
 
 CHAPTER_4 = (BASE, BILEVEL, HACKER)
 """The schemes of the ranking."""
@@ -138,7 +138,7 @@ def _twins(what: str, values: Iterable[float]) -> Configurations:
 
 
 def _figure4_6() -> Configurations:
-    """Figure 4-6; Bilevel's paths are alike, and only exchanged where a claim asks for it."""
+    """Figure 4-6; Bilevel's paths are equal, and swapped only where a claim asks for it."""
     return merged(
         _two((BASE, HACKER), "capacity", SECOND_MBPS, FIRST, SECOND),
         _two((BILEVEL, FRACTION, TCP), "capacity", SECOND_MBPS, FIRST),
@@ -172,8 +172,8 @@ MISPLACED: tuple[tuple[str, float, str, str], ...] = (
     ("users", 2, FIRST, SECOND),
     ("users", 4, FIRST, SECOND),
 )
-"""Settings of Figures 4-6, 4-8 and 4-11: what is changed, and the right and the wrong path of the
-base flow.
+"""Settings of Figures 4-6, 4-8 and 4-11: the changed parameter, and the right and the wrong path of
+the base flow.
 """
 
 
@@ -191,7 +191,7 @@ def _switching() -> Configurations:
 
 
 def _wishes() -> Configurations:
-    """What the thesis wishes for, beyond what has an experiment of its own."""
+    """Configurations for the thesis' wishes that have no experiment of their own."""
     moving = [
         merged(
             configurations.two(HACKER, what, value, right),
@@ -264,7 +264,7 @@ def matrix() -> list[tuple[str, int, float, str, str, Configuration]]:
         for n in ROBUST_PATHS:
             for sharing in SHARING:
                 if n * sharing == 1:
-                    continue  # one path alone shares with nobody
+                    continue  # a single path shares its link with no other
                 ways = shared_ways(n, sharing)
                 links = list(dict.fromkeys(ways))
                 empty = [f"flow.tcp-{i}.count=0" for i in range(len(links) + 1, MOST + 1)]
@@ -291,7 +291,7 @@ def matrix() -> list[tuple[str, int, float, str, str, Configuration]]:
 
 
 def shared_ways(n: int, sharing: float) -> list[str]:
-    """The link of each of `n` paths, of which a part shares the first."""
+    """The link of each of `n` paths; a fraction `sharing` of them uses the first link."""
     together = round(n * sharing)
     own = max(n - together, 0)
     first = 1 if together else 0
@@ -314,7 +314,9 @@ def _robust_twins() -> Configurations:
 
 
 def _single_links() -> Configurations:
-    """What a TCP takes of a link of the figures: beside another, alone; and what it leaves."""
+    """Reference runs on one link: a TCP with a competing one, a TCP alone, the competing
+    one alone.
+    """
     return merged(
         configurations.shared(TCP, 1),
         configurations.alone(),
@@ -379,7 +381,7 @@ def _imposed(name: str, controller: str, losses: tuple[float, ...]) -> Configura
 
 
 def _lone() -> Configurations:
-    """TCP-LP beside a TCP, and alone."""
+    """TCP-LP with a competing TCP, and alone."""
     drop_tail = configurations.drop_tail("bottleneck", configurations.MBPS)
     return merged(
         configurations.shared("lp", 1),
@@ -454,8 +456,8 @@ BRIEF = (
     "fig4-11.base_contested",
     "fig4-11.background_contested",
 )
-"""Claims whose configurations a quick run simulates; it also judges all others that need no more
-than these.
+"""Claims whose configurations a quick run simulates; it also judges other claims that need only
+these configurations.
 """
 
 PAPER = Paper(

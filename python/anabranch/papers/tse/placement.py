@@ -39,7 +39,9 @@ from .reading import (
 
 
 def of_optimum(lab: Laboratory, mbps: float) -> dict[int, Floats]:
-    """Figure 4-10: what all flows use of both links, over the number of paths on the contested one."""
+    """Figure 4-10: rate of all flows over both links, over the number of paths on the contested
+    one.
+    """
     return {m: used(lab, placed_worst(m, mbps), "empty", "contested") for m in BUSY_PATHS}
 
 
@@ -113,14 +115,14 @@ def figure4_10(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def _of_contested(lab: Laboratory, m: int, mbps: float) -> Floats:
-    """What the ensemble takes of the contested link."""
+    """Share of the ensemble in the contested link."""
     configuration = placed_worst(m, mbps)
     return np.asarray(sum(on_path(lab, configuration, p) for p in range(1, m + 1)) / (1e6 * mbps))
 
 
 @PAPER.claim("topology.worst_placement", placed_worst(16, 5.0))
 def topology(claim: Claim, lab: Laboratory) -> Finding:
-    """One path over the empty link, all others over that of the TCP."""
+    """One path over the empty link, all others over the link of the TCP."""
     configuration = placed_worst(16, 5.0)
     links = links_of(lab, configuration)
     plan = lab[configuration].plan
@@ -157,7 +159,7 @@ def _of_both(lab: Laboratory, base: str) -> dict[str, Floats]:
     "fig4-11.base_contested", *(on_two_paths(BASE, "users", m, b) for m in USERS for b in BOTH)
 )
 def base_contested(claim: Claim, lab: Laboratory) -> Finding:
-    """With TCPs on the base flow's path it keeps a share of that and all of the empty one."""
+    """With TCPs on the base flow's path, it keeps a share of that path and all of the empty one."""
     base, other = over_users(lab, FIRST), over_users(lab, SECOND)
     checks = [measured(claim, f"m{m}", base[m]) for m in (1, 2, 4)]
     checks.append(
@@ -179,7 +181,7 @@ def base_contested(claim: Claim, lab: Laboratory) -> Finding:
     "fig4-11.background_contested", *(on_two_paths(BASE, "users", m, SECOND) for m in USERS)
 )
 def background_contested(claim: Claim, lab: Laboratory) -> Finding:
-    """With TCPs on the background flow's path they take all of it."""
+    """With TCPs on the background flow's path, the TCPs take all of it."""
     points = {m: v for m, v in over_users(lab, SECOND).items() if m >= 1}
     low, high = claim.band("share")
     checks = [
@@ -196,8 +198,8 @@ def _where(what: str, value: float) -> str:
 
 
 def recovered(lab: Laboratory, controller: str, at_rest: str = BASE) -> dict[str, Floats]:
-    """What an ensemble whose base flow begins on the wrong path gets, over one `at_rest` on the
-    right path.
+    """Rate of an ensemble whose base flow begins on the wrong path, relative to that of `at_rest`
+    on the right path.
     """
     found = {}
     for what, value, right, wrong in MISPLACED:

@@ -1,5 +1,5 @@
-"""What claims read out of configurations: shares, totals, and the two definitions of fairness; one
-value for each seed.
+"""Quantities that claims read from configurations: shares, totals, and the two definitions of
+fairness; one value for each seed.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def exact(value: float) -> Interval:
 
 
 def taken(lab: Laboratory, configuration: str) -> Floats:
-    """What the ensemble takes, in Mb/s."""
+    """Rate of the ensemble, in Mb/s."""
     return lab[configuration].rate(ENSEMBLE) / 1e6
 
 
 def others(lab: Laboratory, configuration: str) -> Floats:
-    """What all TCPs beside it take, in Mb/s."""
+    """Rate of all competing TCPs, in Mb/s."""
     result = lab[configuration]
     names = [name for name in result.classes if name != ENSEMBLE]
     total = np.zeros(len(result.runs))
@@ -44,7 +44,7 @@ def others(lab: Laboratory, configuration: str) -> Floats:
 
 
 def carried(lab: Laboratory, configuration: str) -> Floats:
-    """What all flows take together, in Mb/s."""
+    """Rate of all flows together, in Mb/s."""
     return taken(lab, configuration) + others(lab, configuration)
 
 
@@ -81,11 +81,11 @@ def compared(
     spare_mbps: Mapping[str, Floats],
     spare: Spare = "unused",
 ) -> Fairness:
-    """Both definitions for a configuration, with what a TCP takes on each link in its place, and
-    what nobody uses there.
+    """Both definitions for a configuration, with the rate of a TCP on each link in its place and
+    the unused capacity there.
 
-    Fair shares are those of an idealised TCP (footnote 1): it takes at least what is free, which a
-    real one that halves its window or loses packets at random does not.
+    Fair shares are those of an idealised TCP (footnote 1): it takes at least the free capacity. A
+    real TCP that halves its window or loses packets at random does not.
     """
     links = links_of(lab, configuration)
     plan = lab[configuration].plan
@@ -105,7 +105,9 @@ READINGS: tuple[Spare, ...] = ("unused", "elsewhere")
 
 
 def stringent_by_both(unused: Sequence[Fairness], elsewhere: Sequence[Fairness]) -> list[Check]:
-    """That all of some configurations are stringent, by either reading of spare capacity."""
+    """Checks that all of some configurations are stringent, for either reading of spare
+    capacity.
+    """
     return [
         holds(f"stringent predicate, {what}", "holds", all(f.stringent for f in found))
         for what, found in (
@@ -116,7 +118,7 @@ def stringent_by_both(unused: Sequence[Fairness], elsewhere: Sequence[Fairness])
 
 
 def unused(lab: Laboratory, configuration: str, link: str, spare: Spare = "unused") -> Floats:
-    """What nobody uses of a link, in Mb/s; by the reading "elsewhere" nothing, where it limits a
+    """Unused capacity of a link, in Mb/s; zero by the reading "elsewhere" if the link limits a
     flow.
     """
     (rate,) = (one.rate_bps for one in lab[configuration].plan.links if one.name == link)
@@ -131,7 +133,7 @@ _BADNESS: dict[Verdict, int] = {"reproduced": 0, "not_run": 1, "undecided": 2, "
 def everywhere(
     name: str, published: Any, points: Points, low: float | None, high: float | None
 ) -> Check:
-    """A band that holds at every point of a curve; what is shown is the point that decides."""
+    """Checks a band at every point of a curve; shows the deciding point."""
     found = {where: interval(values) for where, values in points.items()}
     verdicts = {where: judge(value, low, high) for where, value in found.items()}
 
@@ -152,7 +154,7 @@ def everywhere(
 
 
 def _gap(edge: float | None, end: float, sign: int) -> float | None:
-    """How far inside an edge an end lies; None if the band is open there."""
+    """Distance of an end inside an edge; None if the band is open there."""
     return None if edge is None else sign * (end - edge) or 1e-12
 
 

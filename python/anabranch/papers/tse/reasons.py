@@ -1,4 +1,4 @@
-"""Why something did not come out: what was seen, with numbers from the runs at hand."""
+"""Reasons why claims were not reproduced: observations, with numbers from the current runs."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def queues(lab: Laboratory) -> str:
 
 
 def hardly_misplaced() -> str:
-    """Why a TCP that moves recovers little where reduced flows are beside it."""
+    """Why a TCP that moves recovers little when it competes with reduced flows."""
     return (
         "The response function finds the larger and the less lossy path, but gives an empty one the highest rate, which a "
         "reduced flow fills as well."
@@ -106,7 +106,7 @@ def spare(lab: Laboratory) -> str:
 
 
 def background_share(lab: Laboratory) -> str:
-    """What background flows find free beside few TCPs."""
+    """Free capacity that background flows find with few TCPs."""
     rows = []
     for m in (1, 2, 8):
         configuration = on_two_paths(BASE, "users", m, SECOND)
@@ -157,7 +157,7 @@ def worst_placement(lab: Laboratory) -> str:
 
 
 def ranking(lab: Laboratory, violations: str, level: int, elsewhere: int) -> str:
-    """Who violates what."""
+    """Violations of stringent fairness by scheme."""
     configuration = shared_name(BASE, MOST)
     return (
         "Where all that is unused is spare, with a margin of 5 %, Multi-Priority's violations are "

@@ -87,7 +87,7 @@ LP_CONFIGURATIONS = (
 
 @cache
 def _lp_log() -> PathLog:
-    """TCP-LP beside a TCP on a drop-tail queue."""
+    """Log of TCP-LP with a competing TCP on a drop-tail queue."""
     _, (log,) = logged(
         "tse/shared", (over("bottleneck"), under("lp"), "duration=60 s", "warmup=0 s")
     )
@@ -96,7 +96,7 @@ def _lp_log() -> PathLog:
 
 @PAPER.claim("alg.tcp_lp", *LP_CONFIGURATIONS)
 def tcp_lp(claim: Claim, lab: Laboratory) -> Finding:
-    """What TCP-LP takes beside a TCP and alone, and its state machine from a log."""
+    """Rate of TCP-LP with a competing TCP and alone, and its state machine from a log."""
     log = _lp_log()
     times, before, after = changes(log)
     falls = [(t, b, a) for t, b, a in zip(times, before, after, strict=True) if a < b - BYTE]
@@ -140,12 +140,12 @@ def tcp_lp(claim: Claim, lab: Laboratory) -> Finding:
 
 @cache
 def _lp_yields(window: int) -> tuple[float, float, float]:
-    """A TCP-LP that has `window` segments under way on an idle link whose delay grows for good: its
+    """A TCP-LP with `window` segments in flight on an idle link whose delay grows permanently: its
     window before, round trips from the first indication to one segment, and its round trip then."""
     change = (
         "link.bottleneck.rate=1 Gb/s",
         'link.bottleneck.queue={droptail={packets="1000 packets"}}',
-        # What is lost in the outage ends the first slow start, in which TCP-LP only learns delays.
+        # Losses in the outage end the first slow start, in which TCP-LP only learns delays.
         'link.bottleneck.change=[{at="8 s", up=false}, {at="8.05 s", up=true}, {at="20 s", delay="45 ms"}]',
         f"flow.ensemble.transport.receive_buffer={window * 1448} B",
         f"flow.ensemble.transport.initial_ssthresh={window}",
@@ -210,7 +210,7 @@ def _ensemble_log() -> tuple[PathLog, PathLog]:
 
 
 def _accounts() -> tuple[Floats, Floats, Floats]:
-    """How far from the rule the base window moved: when a probe was lent, at slow and at fast
+    """Deviations of the base window from the rule: when a probe was lent, at slow and at fast
     answers.
     """
     base, other = _ensemble_log()
@@ -222,7 +222,7 @@ def _accounts() -> tuple[Floats, Floats, Floats]:
             continue
         was, now = own[t]
         if t in base_acks and t not in other_acks and (was, now) == (0.0, 1.0):
-            lent.append(after - before - (1 / before - 1))  # its own growth, less what is lent
+            lent.append(after - before - (1 / before - 1))  # its own growth, less the lent segment
         elif t in other_acks and t not in base_acks and was == 1:
             earned = 1 / (before + 1)  # w_B has the packet that is lent
             if now == 0:
@@ -287,7 +287,9 @@ def returning(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("alg.probe_rate_limit")
 def probe_limit(claim: Claim, lab: Laboratory) -> Finding:
-    """Packets of fifteen backed-off flows in a round trip of the base flow, over every ten seconds."""
+    """Packets of fifteen backed-off flows in a round trip of the base flow, over every ten
+    seconds.
+    """
     _, logs = logged("tse/shared", (under(BASE), "duration=120 s", "warmup=0 s"))
     base, others = logs[0], logs[1:]
     lent, free, repairs = probes_of(others, 20)
@@ -324,8 +326,8 @@ def probe_limit(claim: Claim, lab: Laboratory) -> Finding:
 def probes_of(
     others: list[PathLog], after_s: float
 ) -> tuple[list[float], list[float], list[float]]:
-    """When background flows at window one sent: what was lent to them in turn; new data while all
-    of them might send, so that nobody waited for a turn; what they sent again.
+    """Send times of background flows at window one, in three lists: segments lent to them in turn;
+    new data while all of them could send, so that none waited for a turn; retransmissions.
     """
     lent: list[float] = []
     free: list[float] = []
@@ -364,7 +366,7 @@ def bilevel_tcp(claim: Claim, lab: Laboratory) -> Finding:
         rtt = max(log.mean_rtt(t - 1, t) for log in logs)
         avoiding = all(log.state(t) == AVOIDING for log in logs)
         began = [p for p, log in enumerate(logs) if log.begins("recovery", t)]
-        alone = sum(by) == 1 and avoiding  # one path's ACK, and nobody in recovery
+        alone = sum(by) == 1 and avoiding  # one path's ACK, and no path in recovery
         if alone and len(began) == 1 and t - last > 2 * rtt:
             p = began[0]
             f = windows[i - 1][p] / total[i - 1]
@@ -422,7 +424,7 @@ def _estimated() -> float:
     rtt = float(np.median(log.rtts_s))
     _, again = np.unique(log.offsets[::-1], return_index=True)
     last = len(log.offsets) - 1 - again
-    lost = np.setdiff1d(np.arange(len(log.offsets)), last)  # whatever is sent once more later on
+    lost = np.setdiff1d(np.arange(len(log.offsets)), last)  # segments that are retransmitted later
     starts: list[int] = []
     for number in lost:
         if not starts or log.sent_s[number] - log.sent_s[starts[-1]] > rtt:
@@ -475,7 +477,7 @@ def loss_estimator(claim: Claim, lab: Laboratory) -> Finding:
     "alg.bilevel_tfrc", "bilevel-tfrc-equal-loss", "tfrc-equal-loss", "bilevel-tfrc-unequal-loss"
 )
 def bilevel_tfrc(claim: Claim, lab: Laboratory) -> Finding:
-    """Rates of two paths with imposed losses, beside eq. 3.1 and 3.3."""
+    """Rates of two paths with imposed losses, compared with eq. 3.1 and 3.3."""
     same, one = (
         lab[name].rate("ensemble") for name in ("bilevel-tfrc-equal-loss", "tfrc-equal-loss")
     )

@@ -1,4 +1,4 @@
-"""Figures 3-1, 3-2 and 4-2, and what Chapters 2 and 3 say of one shared bottleneck."""
+"""Figures 3-1, 3-2 and 4-2, and claims of Chapters 2 and 3 on one shared bottleneck."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .reading import (
 )
 
 UNIT_MBPS = 2.5
-"""A fair share of a link of 5 Mb/s beside one TCP."""
+"""A fair share of a link of 5 Mb/s with one competing TCP."""
 
 
 def curve(
@@ -189,7 +189,7 @@ def _probes(lab: Laboratory, configuration: str, n: int) -> Floats:
 
 @PAPER.claim("mech.multiple_tcps_unfair", *(shared_name(TCP, n) for n in PATHS[1:]))
 def multiple_tcps(claim: Claim, lab: Laboratory) -> Finding:
-    """N TCPs beside one."""
+    """N TCPs against one."""
     points = {n: share(lab, shared_name(TCP, n)) for n in PATHS[1:]}
     checks = [measured(claim, f"share_n{n}", points[n]) for n in (4, 16)]
     off = {f"{n} TCPs": values - n / (n + 1) for n, values in points.items()}
@@ -205,7 +205,9 @@ def multiple_tcps(claim: Claim, lab: Laboratory) -> Finding:
     "shared-red-5-alone",
 )
 def mtcp(claim: Claim, lab: Laboratory) -> Finding:
-    """With perfect detection mTCP is one TCP on a shared link and one on each of sixteen others."""
+    """With perfect detection mTCP is one TCP on a shared link, and one on each of sixteen
+    others.
+    """
     from .matching import against_links
 
     configuration = independent_name(TCP, MOST, MOST)
@@ -236,7 +238,7 @@ def mtcp(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def share_of_link(lab: Laboratory) -> float:
-    """Half of what two TCPs use of a link of 5 Mb/s."""
+    """Half of the rate of two TCPs on a link of 5 Mb/s."""
     return float(lab[shared_name(TCP, 1)].link("bottleneck", "utilisation").mean()) / 2
 
 
@@ -308,7 +310,7 @@ def _points(points: dict[int, Floats]) -> Points:
 @PAPER.claim("fig4-2.multi_priority", *(shared_name(BASE, n) for n in PATHS))
 @PAPER.claim("fig4-2.bilevel", *(shared_name(BILEVEL, n) for n in PATHS))
 def figure4_2(claim: Claim, lab: Laboratory) -> Finding:
-    """Half of the link, whatever the number of paths."""
+    """Half of the link, for any number of paths."""
     controller = BASE if claim.id.endswith("multi_priority") else BILEVEL
     points = _points(curve(lab, controller))
     low, high = claim.band("share")
@@ -352,7 +354,7 @@ def figure4_2_hacker(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def _square_root(n: int) -> float:
-    """A TCP and N - 1 flows of weight 1/sqrt(N) beside one TCP."""
+    """A TCP and N - 1 flows of weight 1/sqrt(N), against one TCP."""
     weight = 1 + (n - 1) / np.sqrt(n)
     return float(weight / (weight + 1))
 

@@ -1,4 +1,4 @@
-"""Schemes by experiments: who violates stringent fairness, and how much of the network is used."""
+"""Schemes by experiments: violations of stringent fairness, and utilisation of the network."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Place:
     scheme: str
     configuration: str
     compare: tuple[str, object, object]
-    """What it is compared with: "links" and how many are contested, or a setting of two paths."""
+    """Reference: "links" and the number of contested ones, or a setting of two paths."""
     second: bool = False
     """Whether the base flow is on the second path."""
 
@@ -65,7 +65,7 @@ class Place:
         return against_twins(lab, self.configuration, what, value, spare)
 
     def utilisation(self, lab: Laboratory) -> Floats:
-        """What all flows use of the links that the ensemble's paths cross."""
+        """Utilisation, by all flows, of the links that the ensemble's paths cross."""
         return used(lab, self.configuration, *dict.fromkeys(links_of(lab, self.configuration)))
 
     @property
@@ -103,7 +103,7 @@ def places(schemes: tuple[str, ...]) -> Iterator[Place]:
 
 @dataclass(frozen=True)
 class Entry:
-    """What a scheme did in an experiment."""
+    """Outcome of a scheme in an experiment."""
 
     points: int
     violations: int

@@ -33,7 +33,7 @@ def _sum(lab: Laboratory, configuration: str, metric: str) -> Floats:
 
 
 def spurious(lab: Laboratory, configuration: str) -> Floats:
-    """Segments sent again beyond those that were lost."""
+    """Retransmitted segments in excess of the lost ones."""
     return _sum(lab, configuration, "retransmits") - _sum(lab, configuration, "lost_packets")
 
 
@@ -117,7 +117,7 @@ def wraparound(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def _column(result: Result, run: Run) -> int:
-    """Where the ensemble's only path stands in the series."""
+    """Column of the ensemble's only path in the series."""
     flows = np.asarray(run.flows.class_)[run.paths.flow]
     return int(np.flatnonzero(flows == ENSEMBLE)[0])
 
@@ -140,8 +140,8 @@ def _loss_of(packets_per_s: float, rtt_s: float) -> float:
 
 @PAPER.claim("alg.bilevel_reliability", "cut")
 def reliability(claim: Claim, lab: Laboratory) -> Finding:
-    """A transfer whose second path is cut is completed over the first; what is sent again, where
-    and when.
+    """A transfer whose second path is cut completes over the first; its retransmissions, with path
+    and time.
     """
     result, configuration = lab["cut"], lab.configurations["cut"]
     done = result.users(ENSEMBLE, "fct_s")[:, 0]
@@ -181,8 +181,8 @@ def reliability(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def _longest_stall(logs: list[PathLog]) -> float:
-    """The longest time in which a transfer sends no new data, in seconds: data that is missing
-    holds back what follows it once the receive buffer is full.
+    """The longest time in which a transfer sends no new data, in seconds: a missing segment blocks
+    later data once the receive buffer is full.
     """
     first: dict[float, float] = {}
     for log in logs:

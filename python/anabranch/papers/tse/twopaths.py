@@ -28,7 +28,7 @@ from .paper import BASE, HACKER, PAPER
 from .reading import Floats, everywhere, listed, on_path, share, swing, taken, used
 
 MARGIN = 0.05
-"""Of the total, in Figure 4-6."""
+"""Margin in Figure 4-6, as a fraction of the total."""
 
 
 def of_capacity(lab: Laboratory, controller: str, mbps: float, base: str = FIRST) -> Floats:
@@ -73,8 +73,8 @@ def _twin_configurations(what: str, values: tuple[float, ...]) -> tuple[str, ...
     *_twin_configurations("capacity", SECOND_MBPS),
 )
 def capacity_base(claim: Claim, lab: Laboratory) -> Finding:
-    """With the base on the larger path it meets the bound, on the smaller it gets half of that
-    path.
+    """With the base flow on the larger path the scheme meets the bound; on the smaller one it gets
+    half of that path.
     """
     good = {mbps: of_capacity(lab, BASE, mbps, right(mbps)) for mbps in SECOND_MBPS}
     bad = {mbps: of_capacity(lab, BASE, mbps, wrong(mbps)) for mbps in SECOND_MBPS if mbps != MBPS}
@@ -153,7 +153,7 @@ ENDS = (SECOND_MBPS[0], SECOND_MBPS[-1])
     *_capacity_configurations(HACKER, bases=BOTH),
 )
 def capacity_others(claim: Claim, lab: Laboratory) -> Finding:
-    """Reduced aggression has a wrong place, Bilevel has none."""
+    """Reduced aggression depends on the placement, Bilevel does not."""
     checks: list[Check] = []
     for mbps, least in zip(ENDS, (0.02, 0.0), strict=True):
         gain = paired(
@@ -198,7 +198,7 @@ def _ms(points: dict[float, Floats]) -> dict[str, Floats]:
 
 @PAPER.claim("fig4-7.flat", *_delay_configurations(BASE, HACKER, FRACTION))
 def delay_flat(claim: Claim, lab: Laboratory) -> Finding:
-    """Multi-Priority stays at a quarter, reduced aggression above it, whatever the delay."""
+    """Multi-Priority stays at a quarter, reduced aggression above it, for any delay."""
     base = {ms: v for ms, v in over_delay(lab, BASE).items() if ms > 25}
     reduced = {ms: v for ms, v in over_delay(lab, HACKER).items() if ms > 25}
     low, high = claim.band("multi_priority")
@@ -257,7 +257,7 @@ def fair_over_loss(lab: Laboratory) -> dict[float, Floats]:
 
 
 def used_mbps(lab: Laboratory, configuration: str, path: str) -> Floats:
-    """What all flows get over a path, in Mb/s; lost packets not counted."""
+    """Rate of all flows over a path, in Mb/s, without lost packets."""
     index = BOTH.index(path)
     own = on_path(lab, configuration, index)
     return np.asarray(own + lab[configuration].users(f"tcp-on-{path}").sum(axis=1)) / 1e6
@@ -381,7 +381,7 @@ def loss_others(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("topology.hetero", on_two_paths(BASE, "capacity", MBPS))
 def topology(claim: Claim, lab: Laboratory) -> Finding:
-    """Two paths, a flow of the ensemble and a TCP on each; the first one as Section 4.3 has it."""
+    """Two paths, a flow of the ensemble and a TCP on each; the first path as in Section 4.3."""
     plan = lab[on_two_paths(BASE, "capacity", MBPS)].plan
     ensemble = next(c for c in plan.classes if c.name == "ensemble")
     links = [path.links for path in ensemble.paths]

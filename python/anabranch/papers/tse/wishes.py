@@ -1,5 +1,5 @@
-"""What the thesis only wishes for: reduced aggression that moves, TCP-Nice in the background,
-Bilevel with many paths.
+"""Wishes of the thesis: reduced aggression that moves, TCP-Nice in the background, Bilevel with
+many paths.
 """
 
 from __future__ import annotations

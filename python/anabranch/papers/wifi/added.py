@@ -53,7 +53,7 @@ ALL = (*BOTH, added(RENO), plain(RENO))
 
 @PAPER.claim("rtt100.throughput_drop", *ALL)
 def throughput_drop(claim: Claim, lab: Laboratory) -> Finding:
-    """Medians of a flow's throughput with 100 ms over those without."""
+    """Median throughput of a flow with 100 ms added, over that without."""
     low, high = claim.band("median_ratio")
     published = claim.expected["median_ratio"]
     rows = {
@@ -78,7 +78,7 @@ LONG_S = 10.0
 
 
 def standstills(lab: Laboratory, configuration: str) -> Floats:
-    """For each seed, how many subflows bring nothing for so long."""
+    """For each seed, the number of subflows at a standstill."""
     result = lab[configuration]
     least = round(LONG_S / result.plan.sample_s)
     found = np.zeros(len(result.runs))
@@ -90,7 +90,7 @@ def standstills(lab: Laboratory, configuration: str) -> Floats:
 
 @PAPER.claim("rtt100.coupled_worse", *BOTH)
 def worse(claim: Claim, lab: Laboratory) -> Finding:
-    """Coupled beside New Reno where windows are too small."""
+    """Coupled against New Reno when windows are too small."""
     configuration = added(COUPLED)
     best = np.maximum(mbps(lab, configuration, 2), mbps(lab, configuration, 3))
     own = mbps(lab, configuration, 0) + mbps(lab, configuration, 1)
@@ -116,7 +116,7 @@ def worse(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def by_packet(lab: Laboratory) -> str:
-    """What a loss by packet gives, if it has been run."""
+    """Result with a loss by packet; empty if that has not been run."""
     configuration = other("loss by packet", True, COUPLED)
     if configuration not in lab.results:
         return ""
@@ -212,7 +212,9 @@ def same_drops(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("rtt100.window_limited", *BOTH)
 def window_limited(claim: Claim, lab: Laboratory) -> Finding:
-    """How often interfaces have nothing to send, and throughput over window and round trip."""
+    """Fraction of time in which interfaces have nothing to send, and throughput over window and
+    RTT.
+    """
     empty = {configuration: interfaces(lab, configuration, "empty") for configuration in BOTH}
     checks = [
         *everywhere(claim, "idle_fraction_100ms", columns(empty[added(COUPLED)])),
@@ -286,7 +288,7 @@ def seen_increase(lab: Laboratory, configuration: str) -> Floats:
 
 @PAPER.claim("rtt100.coupled_reads_loss", *BOTH)
 def reads_loss(claim: Claim, lab: Laboratory) -> Finding:
-    """How much less than New Reno's a Coupled window grows for an ACK."""
+    """Growth of a Coupled window per ACK, relative to New Reno's."""
     configuration = added(COUPLED)
     checks = [measured(claim, "increase_ratio", increase(lab, configuration))]
     larger = np.maximum(mbps(lab, configuration, 0), mbps(lab, configuration, 1)) / multipath(

@@ -21,7 +21,7 @@ ADDED_S = 0.1
 SLOW_NETWORK = ("medium.first.rate=24 Mb/s",)
 """Gives the first network about 0.6 of the second one's goodput."""
 PER_PACKET = 6e-4
-"""Residual loss by packet, about that of a burst every 2 s at 10 Mb/s."""
+"""Residual loss by packet: about the loss by a burst every 2 s at 10 Mb/s."""
 
 BDP_BYTES = 25_000
 """The chapter's bandwidth-delay product: 20 ms at 10 Mb/s."""
@@ -118,7 +118,7 @@ def windows() -> Configurations:
 
 
 def call(limit: str) -> str:
-    """The name of a configuration with a call beside a bulk flow, under TCP Small Queues."""
+    """The name of a configuration with a call and a bulk flow, under TCP Small Queues."""
     return f"call-{limit.replace(' ', '')}"
 
 
@@ -137,7 +137,7 @@ def idle() -> Configurations:
 
 
 def calls() -> Configurations:
-    """A call beside a bulk flow with several limits, and without the flow."""
+    """A call and a bulk flow with several limits, and the call without the flow."""
     found = {
         call(limit): Configuration(
             "wifi/one-network", None, small_queue(limit) if limit != "off" else (), series=True
@@ -188,7 +188,7 @@ def cross_band() -> Configurations:
 
 
 def deep() -> Configurations:
-    """Slow lines behind the access points; with bursts of noise beside it."""
+    """Slow lines behind the access points, without and with bursts of noise."""
     noise = clients('noise="2 s"')
     return {
         "deep": Configuration("wifi/deep-bottleneck", COUPLED, weight=0.6),
@@ -206,7 +206,7 @@ SHARED_WIRE = tuple(
         f"link.wire-{i}.rate=20 Mb/s",
     )
 )
-"""Both hosts of a network share a wire of 20 Mb/s, whose queue drops."""
+"""Both hosts of a network share a wire of 20 Mb/s with a queue that drops."""
 
 FAIR_WIRE = (
     *SHARED_WIRE,
@@ -248,7 +248,7 @@ CANDIDATES: dict[str, tuple[str, tuple[str, ...]]] = {
     "fully coupled": ("fully-coupled", ()),
     "rates coupled (best-path)": ("best-path", ()),
 }
-"""What could restore the feedback on the uplink: controller and overrides."""
+"""Candidates that could restore the feedback on the uplink: controller and overrides."""
 
 
 TIGHT = next(iter(CANDIDATES))
@@ -315,7 +315,7 @@ def others() -> Configurations:
 
 
 def merged(*groups: Configurations) -> Configurations:
-    """Configurations of several groups; those that are in several are one."""
+    """Configurations of several groups; a configuration in several groups appears once."""
     together: Configurations = {}
     for group in groups:
         together |= group

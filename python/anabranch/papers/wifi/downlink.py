@@ -63,7 +63,7 @@ def down_share(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("down.one_subflow_limited", "slow-lia", "slow-reno", two(DOWN, COUPLED))
 def one_limited(claim: Claim, lab: Laboratory) -> Finding:
-    """Where one network is slower, most traffic is in the other one."""
+    """If one network is slower, most traffic is in the other one."""
     configuration = "slow-lia"
     part = mbps(lab, configuration, 1) / multipath(lab, configuration)
     larger = np.maximum(part, 1 - part)
@@ -88,7 +88,7 @@ def one_limited(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("down.mechanism", two(DOWN, COUPLED))
 def down_mechanism(claim: Claim, lab: Laboratory) -> Finding:
-    """Where the multipath client's packets are lost."""
+    """Places where the multipath client's packets are lost."""
     configuration = two(DOWN, COUPLED)
     queue, air, wire = loss_places(lab, configuration, DOWN)
     checks = [measured(claim, "ap_drop_fraction", queue / (queue + air + wire))]
@@ -117,7 +117,7 @@ def by_time(lab: Laboratory, configuration: str, path: int) -> tuple[Floats, Flo
 
 
 def correlation(lab: Laboratory, configuration: str) -> Floats:
-    """Of both subflows' rates in pieces of 5 s."""
+    """Correlation of both subflows' rates, in intervals of 5 s."""
     first, second = (samples_mbps(lab[configuration], MULTIPATH, p, BIN_S) for p in (0, 1))
     return np.array([np.corrcoef(a, b)[0, 1] for a, b in zip(first, second, strict=True)])
 
@@ -130,7 +130,7 @@ def correlation(lab: Laboratory, configuration: str) -> Floats:
     "cross-band-empty",
 )
 def cross_band(claim: Claim, lab: Laboratory) -> Finding:
-    """What the 2.4 GHz subflow does while others use the 5 GHz network."""
+    """Rate of the 2.4 GHz subflow while other hosts use the 5 GHz network."""
     configuration = "cross-band"
     during, otherwise = by_time(lab, configuration, 0)
     far_during, far = by_time(lab, configuration, 1)

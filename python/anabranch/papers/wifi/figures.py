@@ -55,15 +55,19 @@ if TYPE_CHECKING:
 LOADED_S = 0.02
 """Round trip of the chapter's bandwidth-delay product."""
 CLOSE_S = 40.0
-"""How long figures of windows on the uplink are."""
+"""Length of the figures of windows on the uplink."""
 SUM = "MPTCP sum"
 LOOKS = {name: (0, number) for number, name in enumerate((SUM, *CALLED[:2]))}
 LOOKS |= {name: (1 + number, 0) for number, name in enumerate(CALLED[2:])}
-"""Colour and line style by name: one colour for the multipath client, one for each parallel flow."""
+"""Colour and line style by name: one colour for the multipath client, one for each
+parallel flow.
+"""
 
 
 def pieces(lab: Laboratory, configuration: str) -> dict[str, Floats]:
-    """Throughput of all flows and the multipath sum in pieces of 1 s, of all replications together."""
+    """Throughput of all flows and the multipath sum in pieces of 1 s, of all replications
+    together.
+    """
     flows = {
         name: np.array(samples_mbps(lab[configuration], *flow))
         for name, flow in zip(CALLED, FLOWS, strict=True)
@@ -167,7 +171,9 @@ def _windows(lab: Laboratory, configuration: str, rtt_s: float, caption: str) ->
 
 @style.styled
 def against_product(lab: Laboratory, configuration: str) -> Drawing:
-    """Windows of all flows over time with 100 ms added, and the chapter's bandwidth-delay product."""
+    """Windows of all flows over time with 100 ms added, and the chapter's bandwidth-delay
+    product.
+    """
     result = lab[configuration]
     title = f"Windows with 100 ms added to the round trip, Coupled, seed {result.seeds[0]}"
     figure, axes = style.panels(len(FLOWS), 1.7, title)
@@ -282,7 +288,7 @@ def _shares(lab: Laboratory) -> list[Table]:
 
 
 def _air(lab: Laboratory) -> list[Table]:
-    """What the interfaces of the four flows report."""
+    """Counters of the interfaces of the four flows."""
     rows: Rows = []
     configurations = {"Coupled": two(UP, COUPLED), "New Reno": two(UP, RENO)}
     configurations |= {
@@ -334,7 +340,7 @@ def _candidates(lab: Laboratory) -> list[Table]:
 
 
 def _open(lab: Laboratory) -> list[Table]:
-    """What open parameters move."""
+    """Effect of open parameters."""
     rows: Rows = []
     variants = {"as chosen": [two(UP, COUPLED), two(UP, RENO), "up-100-lia", "up-100-reno"]}
     variants |= {

@@ -1,4 +1,4 @@
-"""Claims about the sending host: what its queue does to other flows, and TCP Small Queues."""
+"""Claims about the sending host: the effect of its queue on other flows, and TCP Small Queues."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OFF, LARGE, TIGHT = call("off"), call("131072 B"), call(SMALL)
 
 
 def pair(lab: Laboratory, configuration: str) -> Floats:
-    """What both bulk flows get, shape (seeds, 2), in Mb/s."""
+    """Rates of both bulk flows, shape (seeds, 2), in Mb/s."""
     return np.stack([lab[configuration].rate(name) / 1e6 for name in ("bulk", "parallel")], axis=1)
 
 
@@ -70,7 +70,7 @@ def highest(lab: Laboratory, configuration: str) -> Floats:
     two(UP, COUPLED),
 )
 def small_queues(claim: Claim, lab: Laboratory) -> Finding:
-    """A cap on a flow's bytes in the host: what it does to the call, and not to the share."""
+    """A cap on a flow's bytes in the host: its effect on the call, and none on the share."""
     delays = {
         configuration: rtt_ms(lab, configuration, PROBE) for configuration in (OFF, LARGE, TIGHT)
     }
@@ -98,7 +98,7 @@ def small_queues(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def elsewhere(lab: Laboratory) -> str:
-    """Where the rest of the call's delay is."""
+    """Places of the remaining delay of the call."""
     own = lab[TIGHT].station("only", "client", "queue_packets")
     point = lab[TIGHT].station("only", "ap", "queue_packets")
     before = lab[OFF].station("only", "client", "queue_packets")

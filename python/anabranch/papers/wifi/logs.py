@@ -1,4 +1,4 @@
-"""What the multipath client has sent and not seen acknowledged, read from logs of short runs."""
+"""Unacknowledged data of the multipath client, read from logs of short runs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def send_queues(seed: int) -> tuple[Queue, ...]:
 
 
 def _sampled(events: list[dict[str, Any]]) -> Queue:
-    """Window and unacknowledged data at equal steps; what is sent after an ACK counts at once."""
+    """Window and unacknowledged data at equal steps; data sent after an ACK counts at once."""
     times, windows, sent = [], [], []
     window = waiting = 0.0
     for event in events:

@@ -29,14 +29,14 @@ def _added() -> configurations.Configurations:
 
 
 def _five(direction: str) -> configurations.Configurations:
-    """Both networks at 5 GHz, with Coupled and with New Reno: what other experiments are compared
-    with.
+    """Both networks at 5 GHz, with Coupled and with New Reno: the reference of other
+    experiments.
     """
     return merged(*(configurations.networks(direction, c) for c in KINDS))
 
 
 PLAIN = configurations.networks(UP, COUPLED)
-"""The uplink as it is, beside which its changes are read."""
+"""The uplink without changes: the reference of its variants."""
 
 BRIEF = (
     "def.do_no_harm",
@@ -67,8 +67,8 @@ BRIEF = (
     "rtt100.coupled_reads_loss",
     "wish.mac_fairness_discussion",
 )
-"""Claims whose configurations a quick run simulates; it also judges all others that need no more
-than these.
+"""Claims whose configurations a quick run simulates; it also judges other claims that need only
+these configurations.
 """
 
 PAPER = Paper(

@@ -1,5 +1,5 @@
-"""What claims read out of configurations: rates, shares, windows over time; one value for each
-seed.
+"""Quantities that claims read from configurations: rates, shares, windows over time; one value for
+each seed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FLOWS = ((MULTIPATH, 0), (MULTIPATH, 1), (PARALLEL[0], 0), (PARALLEL[1], 0))
 """Class and path of the four flows: one of each kind in each network."""
 CALLED = ("subflow 1", "subflow 2", "parallel flow 1", "parallel flow 2")
 NETWORKS = (("first", 1), ("second", 2))
-"""A medium and the number in the names of what belongs to it."""
+"""A medium, and the number in the names of its flows and hosts."""
 PACKET_BYTES = 1500
 
 
@@ -45,12 +45,12 @@ def flow(lab: Laboratory, configuration: str, index: int, metric: str = "through
 
 
 def mbps(lab: Laboratory, configuration: str, index: int) -> Floats:
-    """What one of the four flows gets, in Mb/s."""
+    """Rate of one of the four flows, in Mb/s."""
     return flow(lab, configuration, index) / 1e6
 
 
 def multipath(lab: Laboratory, configuration: str) -> Floats:
-    """What the multipath client gets in both networks, in Mb/s."""
+    """Rate of the multipath client in both networks, in Mb/s."""
     return mbps(lab, configuration, 0) + mbps(lab, configuration, 1)
 
 
@@ -60,7 +60,7 @@ def parallel(lab: Laboratory, configuration: str) -> Floats:
 
 
 def total(lab: Laboratory, configuration: str) -> Floats:
-    """What all four flows get, in Mb/s."""
+    """Rate of all four flows, in Mb/s."""
     return multipath(lab, configuration) + 2 * parallel(lab, configuration)
 
 
@@ -150,7 +150,7 @@ def loss_places(lab: Laboratory, configuration: str, way: str) -> tuple[Floats, 
 
 
 def within_band(values: Floats, band: tuple[float | None, float | None]) -> NDArray[np.bool_]:
-    """Which seeds have a value in a band."""
+    """For each seed, whether its value is in a band."""
     low, high = (
         end if end is not None else sign * np.inf for end, sign in zip(band, (-1, 1), strict=True)
     )
@@ -158,7 +158,7 @@ def within_band(values: Floats, band: tuple[float | None, float | None]) -> NDAr
 
 
 def most(name: str, published: Any, holding: NDArray[np.bool_], least: float) -> Check:
-    """That something holds in at least a part of the seeds."""
+    """Checks that something holds in at least a fraction of the seeds."""
     part = exact(float(np.mean(holding)))
     return within(f"{name} (part of the seeds)", published, part, least, None)
 
@@ -174,5 +174,5 @@ def each_flow(of: Callable[[int], Floats], unit: str = "") -> str:
 
 
 def columns(values: Floats) -> Callable[[int], Floats]:
-    """The values of a flow out of those of all four, shape (seeds, 4)."""
+    """Selects the values of one flow from those of all four, shape (seeds, 4)."""
     return lambda index: values[:, index]

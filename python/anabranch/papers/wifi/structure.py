@@ -1,4 +1,4 @@
-"""Definitions, topologies and what is arithmetic."""
+"""Definitions, topologies and arithmetic claims."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def bdp_kb(rtt_s: float, rate_mbps: float) -> float:
 
 @PAPER.claim("def.do_no_harm", two(DOWN, COUPLED), two(DOWN, RENO))
 def do_no_harm(claim: Claim, lab: Laboratory) -> Finding:
-    """A third and a half of the capacity: what Coupled and New Reno take where the network gives
+    """A third and a half of the capacity: the shares of Coupled and New Reno when the network gives
     feedback.
     """
     fair, unfair = (share(lab, two(DOWN, c)) for c in (COUPLED, RENO))
@@ -45,7 +45,7 @@ def do_no_harm(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("def.coupled", alone(COUPLED), alone(RENO), two(DOWN, COUPLED))
 def coupled(claim: Claim, lab: Laboratory) -> Finding:
-    """With one subflow the windows are New Reno's at every sample, and so is every event of the
+    """With one subflow the windows equal New Reno's at every sample, and so does every event of the
     run.
     """
     one, reno = lab[alone(COUPLED)], lab[alone(RENO)]
@@ -71,7 +71,7 @@ def coupled(claim: Claim, lab: Laboratory) -> Finding:
 
 
 GHZ = {"a": "5", "b": "2.4", "g": "2.4"}
-"""Where the amendments of 802.11 that the document's networks have send."""
+"""Bands in GHz of the amendments of 802.11 that the document's networks use."""
 
 
 def bands_of(name: str) -> list[str]:
@@ -139,7 +139,7 @@ def deep_bottleneck(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("up.bdp", two(UP, COUPLED), "idle")
 def bdp(claim: Claim, lab: Laboratory) -> Finding:
-    """Doubled idle round trip times throughput; beside it that of the simulated network."""
+    """Doubled idle RTT times throughput, by definition and for the simulated network."""
     idle = rtt_ms(lab, "idle", "probe")
     rates = {f"flow {i + 1}": mbps(lab, two(UP, COUPLED), i) for i in range(4)}
     own = np.mean([2e-3 * idle * rate * 1e3 / 8 for rate in rates.values()], axis=0)
@@ -157,9 +157,7 @@ def bdp(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("rtt100.setup", "idle", "idle-100")
 def added_setup(claim: Claim, lab: Laboratory) -> Finding:
-    """What a small packet and its answer take on idle networks, with 100 ms added at the server and
-    without.
-    """
+    """RTT of a small packet on idle networks, with and without 100 ms added at the server."""
     idle, added = (rtt_ms(lab, configuration, "probe") for configuration in ("idle", "idle-100"))
     checks = [
         measured(claim, "idle_rtt", added),

@@ -37,13 +37,13 @@ COUPLED_UP, RENO_UP = two(UP, COUPLED), two(UP, RENO)
 
 
 def idle_interface(lab: Laboratory, configuration: str) -> str:
-    """How often interfaces have nothing to send, in words."""
+    """Fraction of time in which interfaces have nothing to send, in words."""
     return each_flow(columns(100 * interfaces(lab, configuration, "empty")), " %")
 
 
 @PAPER.claim("up.share", COUPLED_UP, RENO_UP)
 def up_share(claim: Claim, lab: Laboratory) -> Finding:
-    """Half of all traffic: each subflow is as good as the flow beside it."""
+    """Half of all traffic: each subflow has the rate of the competing flow."""
     bottom, top = claim.band("subflow_over_parallel")
     each = np.stack(
         [
@@ -125,7 +125,7 @@ def aggressiveness(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def small_windows(lab: Laboratory) -> str:
-    """What is left of the coupling on the uplink."""
+    """Remaining effect of coupling on the uplink."""
     low = of_windows(lab, COUPLED_UP, 0, lambda w: float(np.mean(w < BDP_BYTES)))
     return (
         f"Coupled's windows are below 25 kB for {interval(100 * low)} % of the time, and then they do govern what the "
@@ -143,7 +143,7 @@ UPLINK = (
 
 @PAPER.claim("up.no_queue_loss", COUPLED_UP, RENO_UP, "up-100-lia", "up-100-reno")
 def no_queue_loss(claim: Claim, lab: Laboratory) -> Finding:
-    """What the hosts' queues drop in all uplink runs, and what they add to the round trip."""
+    """Drops in the hosts' queues in all uplink runs, and their contribution to the RTT."""
     configurations = [configuration for configuration in UPLINK if configuration in lab.results]
     dropped = {
         configuration: interfaces(lab, configuration, "dropped_packets").sum(axis=1)

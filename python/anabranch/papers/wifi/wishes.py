@@ -1,4 +1,4 @@
-"""What the author wished for: remedies, more runs, a wired analogue, MAC shares."""
+"""Wishes of the author: remedies, more runs, a wired analogue, MAC shares."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def kept(lab: Laboratory, name: str) -> Floats:
 
 
 def best(lab: Laboratory) -> str:
-    """The candidate whose share is nearest to a third of those that keep the total."""
+    """The candidate with a share nearest to a third, among those that keep the total."""
     names = [name for name in CANDIDATES if kept(lab, name).mean() >= KEPT]
     middle = 1 / 3
     return min(names, key=lambda name: abs(float(share(lab, solution(name)).mean()) - middle))
@@ -125,7 +125,7 @@ STEP = 0.2
 
 
 def whole(pieces: list[Floats], rates: Floats) -> bool:
-    """Whether each seed's distribution has every second, and their mean is the counted rate."""
+    """Whether each seed's distribution covers every second and its mean is the counted rate."""
     return all(
         len(seconds) >= 90 and abs(float(np.mean(seconds)) - rate) <= 0.005 * rate
         for seconds, rate in zip(pieces, rates, strict=True)

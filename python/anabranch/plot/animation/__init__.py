@@ -1,7 +1,7 @@
-"""A run as a film: one HTML file that plays what nodes do and what flows send.
+"""A run as an animation: one HTML file that plays the motion of nodes and the traffic of flows.
 
-The file needs nothing else, neither a network nor a library: data, style and script are in it. What
-it knows is in `data.py`; the page is `page.html` with `page.css`; `map.js` draws the ground,
+The file is self-contained: data, style and script are in it, and it loads nothing from a network.
+`data.py` prepares the data; the page is `page.html` with `page.css`; `map.js` draws the ground,
 `pipes.js` wires, and `page.js` the rest.
 """
 
@@ -16,17 +16,17 @@ from .data import contents
 
 
 def animation(results: Results, *, seed: int | None = None) -> str:
-    """HTML that plays a run: the network with what flows in it, and windows, throughput, queues and
+    """HTML that plays a run: the network with its traffic, and windows, throughput, queues and
     drops over time.
 
-    Wires are pipes from users to receivers: flows are as high as their rates in the last second,
-    levels are queues, and dots that fall are drops. Where there are nodes or media the page has a
-    map of them: nodes that move, hops in use, and routes. A hop shows the bytes between two
-    samples, as wide as their root, in the colour of the class or path whose route has the hop;
-    where several share a hop, parts are as what of each arrives. Grey are messages of routers, and
-    rings are those to all. Numbers are rounded to three digits. A class of several users has one
-    row: windows are means, throughput is in all. With `#t=12` after its name the file opens at
-    12 s, otherwise at the end of the warm-up.
+    Wires are pipes from users to receivers. The height of a flow is its rate in the last second,
+    levels are queues, and falling dots are drops. Where there are nodes or media the page has a map
+    of them: nodes that move, hops in use, and routes. A hop shows the bytes between two samples, as
+    wide as their root, in the colour of the class or path whose route has the hop; where several
+    share a hop, parts are in proportion to the arrivals of each. Messages of routers are grey, and
+    rings are broadcasts. Numbers are rounded to three digits. A class of several users has one row:
+    windows are means, throughput is the sum. With `#t=12` after its name the file opens at 12 s,
+    otherwise at the end of the warm-up.
 
     Raises ValueError without series or with one sample, and for an unknown seed.
     """
@@ -50,5 +50,5 @@ def animation(results: Results, *, seed: int | None = None) -> str:
 
 
 def part(name: str) -> str:
-    """A file beside this one."""
+    """The text of a file in this directory."""
     return (resources.files(__package__) / name).read_text(encoding="utf-8").rstrip("\n")

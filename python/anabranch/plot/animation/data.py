@@ -1,5 +1,5 @@
-"""What an animation knows of a run, as compact data: whole numbers where places are, three digits
-elsewhere.
+"""The data of an animation, in compact form: whole numbers for positions, three digits for other
+values.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from ..streams import (
 from ..topology import GROUPS
 
 STEPS = 4000
-"""Places are told apart by about so many steps over the ground."""
+"""Resolution of positions: about this many steps over the ground."""
 FEW_USERS = 8
-"""Of classes with more users routes are not shown one by one, but for those with several paths."""
+"""In classes with more users, routes are drawn only for users with several paths."""
 DARK = {
     "#0072B2": "#4FB0EE",
     "#D55E00": "#FF8B47",
@@ -57,7 +57,7 @@ Pair = tuple[int, int, int]
 
 
 def contents(result: Result, run: Run) -> dict[str, Any]:
-    """The data of a run, as plain lists. Raises what `ground` raises."""
+    """The data of a run, as plain lists. Raises the errors of `ground`."""
     plan, known = result.plan, streams(result.plan)
     has_map = has_ground(plan)
     with_pipes = has_pipes(plan) or not has_map
@@ -79,7 +79,7 @@ def contents(result: Result, run: Run) -> dict[str, Any]:
 
 
 def mapped(result: Result, run: Run, known: Sequence[Stream]) -> dict[str, Any]:
-    """Nodes and stations, the hops between them, and routes. Raises what `ground` raises."""
+    """Nodes and stations, the hops between them, and routes. Raises the errors of `ground`."""
     of = ground(result, run)
     all_routes = routes(result, run, of, known)
     sent, arrived = (lately(result, run, known, name) for name in ("sent_packets", "arrived_bytes"))
@@ -153,7 +153,7 @@ def growth(
 
 
 def controller_of(planned: Class) -> str:
-    """The congestion control of a class; of UDP its name, as it has none."""
+    """The congestion control of a class, or "UDP"."""
     return "UDP" if planned.protocol == "udp" else planned.controller
 
 
@@ -222,8 +222,8 @@ def rounded(values: NDArray[np.float64] | Iterable[float]) -> list[float]:
 
 
 def shown(route: Route, known: Sequence[Stream]) -> bool:
-    """Whether a route is one that a map has room for: of data, and of a class that has few or
-    several paths.
+    """Whether a map shows a route: it carries data, and its class has few users or several
+    paths.
     """
     if route.stream < 0 or not route.forward:
         return False
@@ -248,7 +248,7 @@ def lately(result: Result, run: Run, known: Sequence[Stream], metric: str) -> Co
 
 
 class Hops:
-    """What went from site to site between samples, and whose it was."""
+    """Bytes sent from site to site between samples, by stream."""
 
     def __init__(
         self,
@@ -301,11 +301,10 @@ class Hops:
             self.used[sample].add(pair)
 
     def owners_at(self, pair: Pair, sample: int) -> list[tuple[int, float]]:
-        """The streams whose routes have a hop, and the part of its bytes that is taken to be
-        theirs.
+        """The streams whose routes use a hop, and the fraction of its bytes attributed to each.
 
-        Those in use at that time or nearest to it count; several have parts as what of each arrives
-        then.
+        Streams whose route is in use at that time, or nearest to it, count. Several share in
+        proportion to their arrivals at that time.
         """
         own = self.owners.get(pair)
         if not own:
@@ -335,7 +334,7 @@ class Hops:
         for sample in range(int(first), min(int(last) + 1, len(t_s))):
             if not sent[sample] or not all(hop in self.used[sample] for hop in hops):
                 continue
-            if times and times[-1] >= sample - 2:  # a pause of one sample is none
+            if times and times[-1] >= sample - 2:  # a pause of one sample does not count
                 times[-1] = sample
             else:
                 times += [sample, sample]
@@ -343,5 +342,5 @@ class Hops:
 
 
 def distance(route: Route, at_s: float) -> float:
-    """How far a route is from being in use at a time, in seconds."""
+    """Time in seconds between `at_s` and the use of a route; 0 while it is in use."""
     return max(route.first_s - at_s, at_s - route.last_s, 0.0)

@@ -1,4 +1,4 @@
-"""Saturated 802.11 DCF: what stations that always have a packet get from one channel.
+"""Saturated 802.11 DCF: throughput of stations on one channel that always have a packet.
 
     >>> g = phy("g", rate_mbps=54)
     >>> saturation(10, g).throughput_bps           # Bianchi's model, seven attempts
@@ -7,10 +7,10 @@
     >>> mixed([g, g, phy("g", rate_mbps=6)])       # the performance anomaly
     >>> ampdu(phy("n", rate_mbps=65, band_ghz=5), mpdus=32, error=0.1)
 
-`timing` has the durations of the standards, `contention` how often stations transmit and collide,
-`throughput` what stations get, `aggregation` the closed form of A-MPDUs. All stations hear each
-other, frames are lost in collisions only (but for `aggregation`), and nothing takes time to
-propagate.
+`timing` has the durations of the standards, `contention` the rates of transmissions and collisions,
+`throughput` the throughput of stations, `aggregation` the closed form of A-MPDUs. All stations hear
+each other, frames are lost only in collisions (except in `aggregation`), and propagation takes no
+time.
 """
 
 from .aggregation import Ampdu, ampdu, most_mpdus

@@ -25,7 +25,7 @@ from .timing import MOST_AMPDU_BYTES, MOST_AMPDU_MPDUS, Phy
 
 @dataclass(frozen=True, slots=True)
 class Ampdu:
-    """What one station gets with A-MPDUs.
+    """Throughput of one station with A-MPDUs.
 
     `throughput_bps` is of IP packets that arrived, `efficiency` that over the data rate,
     `exchange_s` the mean time of an exchange with its back-off, `drop` the fraction of packets that
@@ -64,7 +64,9 @@ def ampdu(
 
 
 def most_mpdus(phy: Phy, packet_bytes: int = 1500) -> int:
-    """How many packets fit into one exchange: 65,535 bytes and 64 MPDUs for n, else 1."""
+    """Largest number of packets in one exchange: at most 65,535 bytes and 64 MPDUs for n,
+    else 1.
+    """
     if phy.standard != "n":
         return 1
     padded = phy.ampdu_bytes(packet_bytes, 2) - phy.ampdu_bytes(packet_bytes, 1)

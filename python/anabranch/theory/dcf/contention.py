@@ -24,9 +24,9 @@ standard it falls at the end of an idle slot only: a station that was interrupte
 DIFS and one whole idle slot before it is at b - 1, whereas the station that has just transmitted
 may draw 0 and go on right after DIFS. I. Tinnirello, G. Bianchi & Y. Xiao, "Refinements on IEEE
 802.11 distributed coordination function modeling approaches" (IEEE Trans. Veh. Tech. 2010) conclude
-that the slot after a success is open to the station that succeeded, and to it alone, and that the
-slot after a collision is open to nobody: those who collided wait for their ACK's timeout, which
-ends no earlier than the others' EIFS. `Rules(frozen=True)` is that, worked out for a retry limit as
+that the slot after a success is open to the station that succeeded, and to it alone, and that no
+station can use the slot after a collision: stations that collided wait for their ACK timeout, which
+ends no earlier than the others' EIFS. `Rules(frozen=True)` models this with a retry limit, as
 follows.
 
 * The slot that follows a transmission is added to it, and all others fall by one in it. What
@@ -58,11 +58,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What is modelled of DCF.
+    """Rules of DCF in the model.
 
-    A frame is sent `attempts` times (L + 1) before it is given up, None stands for without limit.
-    With `eifs` a collision is followed by EIFS, else by DIFS. `frozen` counters fall in idle slots
-    only, as in the standard; otherwise in every slot, as in Bianchi's model.
+    A frame is sent `attempts` times (L + 1) before it is given up, None means no limit. With `eifs`
+    a collision is followed by EIFS, else by DIFS. `frozen` counters fall in idle slots only, as in
+    the standard; otherwise in every slot, as in Bianchi's model.
 
     Raises ValueError for less than one attempt.
     """
@@ -90,7 +90,9 @@ REFINED = Rules(frozen=True)
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """Contention windows W_i = `first` · 2^min(i, `doublings`): W and m. W = CWmin + 1, at least 2."""
+    """Contention windows W_i = `first` · 2^min(i, `doublings`): W and m. W = CWmin + 1, at
+    least 2.
+    """
 
     first: int
     doublings: int
@@ -123,7 +125,8 @@ class Contention:
 
 
 def contention(n: int, windows: Windows, rules: Rules = FINITE) -> Contention:
-    """How `n` saturated stations meet, by bisection on p: τ falls in p, so there is one root.
+    """The fixed point of `n` saturated stations, by bisection on p: τ falls in p, so there is one
+    root.
 
     Raises ValueError unless n is a whole number above 0.
     """
@@ -153,7 +156,9 @@ def check_stations(n: int) -> None:
 
 
 def stages(p: float, windows: Windows, rules: Rules) -> tuple[float, float]:
-    """Σ p^i and Σ p^i (W_i + 1)/2 over all stages, p < 1; the equal ones at the end in closed form."""
+    """Σ p^i and Σ p^i (W_i + 1)/2 over all stages, p < 1; the equal ones at the end in
+    closed form.
+    """
     last = windows.doublings
     if rules.attempts is None:
         tail = p**last / (1.0 - p)

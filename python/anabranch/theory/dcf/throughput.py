@@ -28,7 +28,9 @@ from .timing import Exchange, Phy
 
 @dataclass(frozen=True, slots=True)
 class Saturation:
-    """What saturated stations get: `rates_bps` of IP packets, shape (n,), and how they meet."""
+    """Throughput of saturated stations: `rates_bps` of IP packets, shape (n,), and their
+    contention.
+    """
 
     contention: Contention
     rates_bps: Floats
@@ -47,7 +49,7 @@ def saturation(
     mpdus: int = 1,
     rules: Rules = FINITE,
 ) -> Saturation:
-    """`n` saturated stations of one rate. Raises ValueError for what the cell cannot have."""
+    """`n` saturated stations of one rate. Raises ValueError for an impossible cell."""
     check_stations(n)
     return mixed([phy] * int(n), packet_bytes, mpdus=mpdus, rules=rules)
 
@@ -61,8 +63,8 @@ def mixed(
 ) -> Saturation:
     """Saturated stations of several rates, one entry of `phys` for each.
 
-    Raises ValueError for an empty cell, and for stations whose slots, spaces or windows differ:
-    those do not contend alike.
+    Raises ValueError for an empty cell, and for stations whose slots, interframe spaces or windows
+    differ, because the model assumes that all contend by the same rules.
     """
     check_stations(len(phys))
     _check_alike(phys)
@@ -112,7 +114,7 @@ def anomaly_rate_bps(n: int, fast: Phy, slow: Phy, packet_bytes: int = 1500) -> 
 
 
 def access_point_share(uplink_stations: int) -> float:
-    """What a backlogged access point gets of all transmissions: it is one station beside u
+    """Share of a backlogged access point in all transmissions: it is one station among u + 1
     saturated ones.
 
     1/(u + 1), which all downlink flows share. Raises ValueError for a negative number.

@@ -1,7 +1,7 @@
 """How long frames take in 802.11b, a, g and n.
 
-Whole nanoseconds inside, as the standards have them; what is returned is in seconds. Sources: IEEE
-Std 802.11-2012, clauses 16 and 17 (DSSS, HR/DSSS), 18 (OFDM), 19 (ERP), 20 (HT), and 9.3 for DCF.
+Internally whole nanoseconds, as in the standards; results are in seconds. Sources: IEEE Std
+802.11-2012, clauses 16 and 17 (DSSS, HR/DSSS), 18 (OFDM), 19 (ERP), 20 (HT), and 9.3 for DCF.
 
 Where this is less than the standard:
 
@@ -36,7 +36,7 @@ DELIMITER_BYTES = 4
 MOST_PACKET_BYTES = 2304 - LLC_SNAP_BYTES
 MOST_AMPDU_BYTES = 65_535
 MOST_AMPDU_MPDUS = 64
-"""As many as one block ACK answers."""
+"""Largest number of MPDUs that one block ACK acknowledges."""
 
 _DSSS_NS = {"long": 192_000, "short": 96_000}
 _DSSS_RATES = (1, 2, 5.5, 11)
@@ -53,7 +53,7 @@ _BASIC_OFDM = (6, 12, 24)
 
 @dataclass(frozen=True, slots=True)
 class Modulation:
-    """How bytes become time: a preamble, then whole symbols.
+    """Duration of a frame by its length: a preamble, then whole symbols.
 
     `extra_bits` are those of OFDM's service field and tail; data ends on a multiple of `grid_ns`,
     and `extension_ns` is the silence that ERP and HT add in 2.4 GHz. DSSS has a symbol for each
@@ -128,7 +128,9 @@ class Phy:
 
     @property
     def eifs_s(self) -> float:
-        """SIFS, an ACK at the lowest rate, and DIFS: the wait after a frame that cannot be decoded."""
+        """SIFS, an ACK at the lowest rate, and DIFS: the wait after a frame that cannot be
+        decoded.
+        """
         return self.sifs_s + self.lowest.duration_s(ACK_BYTES) + self.difs_s
 
     @property
@@ -142,7 +144,9 @@ class Phy:
         return self.control.duration_s(BLOCK_ACK_BYTES)
 
     def mpdu_bytes(self, packet_bytes: int) -> int:
-        """IP packet, LLC/SNAP, MAC header and FCS. Raises ValueError for a size that no MSDU has."""
+        """IP packet, LLC/SNAP, MAC header and FCS. Raises ValueError for a size that no
+        MSDU has.
+        """
         if not 1 <= packet_bytes <= MOST_PACKET_BYTES:
             raise ValueError(
                 f"packet_bytes is {packet_bytes}; 802.11 carries packets of 1 to {MOST_PACKET_BYTES}"
@@ -160,7 +164,7 @@ class Phy:
 
         With `eifs` the others wait EIFS after a collision, as the standard has it; without, DIFS,
         as in Bianchi's paper. Raises ValueError for packets or aggregates that 802.11 does not
-        have.
+        allow.
         """
         if mpdus == 1:
             frame_s, answer_s = self.data.duration_s(self.mpdu_bytes(packet_bytes)), self.ack_s
