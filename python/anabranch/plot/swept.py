@@ -31,6 +31,7 @@ def swept(
     values: Sequence[str],
     labels: tuple[str, str],
     note: str = "",
+    order: Sequence[str] = (),
     difference: bool = False,
     width: Width | None = None,
     title: str | None = None,
@@ -40,8 +41,8 @@ def swept(
 
     `values` are the values of the parameter, in order; numbers stand to scale. `labels` name the
     parameter and the drawn quantity, with their units; `note` names the settings that all points
-    share. Axes begin at zero; with `difference` they have a line there. Raises ValueError when
-    there is nothing to draw.
+    share. `order` gives groups their styles, also those that are not drawn. Axes begin at zero;
+    with `difference` they have a line there. Raises ValueError when there is nothing to draw.
     """
     shown = dict(list(panels.items())[:MOST_PANELS])
     if not any(lines and any(points for points in lines.values()) for lines in shown.values()):
@@ -53,7 +54,8 @@ def swept(
         figure, axes = style.panels(1, 3.6, title)
     else:
         figure, axes = across(len(shown), title)
-    groups = list(dict.fromkeys(name for lines in shown.values() for name in lines))
+    there = list(dict.fromkeys(name for lines in shown.values() for name in lines))
+    groups = list(dict.fromkeys([*order, *there]))
     scale = Scale(values, style.across_panel(beside))
     for ax, (name, lines) in zip(axes, shown.items(), strict=True):
         for group, points in lines.items():
@@ -64,10 +66,10 @@ def swept(
         ax.set_xlabel(labels[0])
         ax.set_ylabel(labels[1])
     entries = [
-        style.entry(shortened(group, 40), **look(index))
-        for index, group in enumerate(groups[: style.MOST_ENTRIES])
+        style.entry(shortened(group, 40), **look(groups.index(group)))
+        for group in there[: style.MOST_ENTRIES]
     ]
-    style.legend(figure, entries if len(groups) > 1 or difference else [], note=note)
+    style.legend(figure, entries if len(there) > 1 or difference else [], note=note)
     return figure
 
 

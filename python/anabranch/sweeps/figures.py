@@ -209,6 +209,7 @@ class Drawing:
             values=values,
             labels=(axis_label(own.x, values), self.label(own.y)),
             note=note,
+            order=[titled(own.by, value) for value in dimensions[1].values],
             difference=bool(own.paired),
             **options,
         )
