@@ -40,6 +40,8 @@ def test_a_file_that_cannot_be_written_is_said_below_the_tables_and_kept_elsewhe
     monkeypatch.chdir(tmp_path)
     if name == "capture":
         assert anabranch(*RUN, "--pcap", "c.pcapng", "--record-until", "2s").returncode == 0
+    if name == "sweep status":
+        assert anabranch("sweep", *RUN[1:], "--store", "c.sweep").returncode == 0
     shown = anabranch(*WORDS[name])
     done = anabranch(*WORDS[name], "--json", str(FULL), TMPDIR=str(temporary))
     assert done.returncode == 2
