@@ -30,6 +30,7 @@ import scipy.stats  # noqa: F401
 
 import anabranch as ab
 from anabranch.sweeps import Configuration, Store, Sweep, axis
+from anabranch.sweeps.answers import Question, draw, query
 from anabranch.sweeps.configuration import Task, digest
 from anabranch.sweeps.rows import version
 from anabranch.sweeps.summary import summary
@@ -41,6 +42,11 @@ SEEDS = 100
 
 CONTROLLERS = ("lia", "olia")
 
+COUNTS = 50
+"""Values of the first axis; the second one has as many as there are runs for."""
+
+ONE_RATE = {"link.ap1.rate": "1 Mb/s"}
+
 
 def keys(many: int) -> list[str]:
     """Keys as configurations have them."""
@@ -49,8 +55,9 @@ def keys(many: int) -> list[str]:
 
 def templates() -> dict[str, Any]:
     """The rows of one run, by table."""
-    scenario, count = ab.load("khalili/scenario-c"), axis("flow.multipath.count=5")
-    (one,) = Sweep(scenario, (count,), ("lia",), 1, ("duration=40 s",)).configurations
+    axes = axis("flow.multipath.count=5"), axis("link.ap1.rate=1 Mb/s")
+    sweep = Sweep(ab.load("khalili/scenario-c"), axes, ("lia",), 1, ("duration=40 s",))
+    (one,) = sweep.configurations
     return work(Task(((one, (1,)),), ("classes",), version())).tables
 
 
@@ -64,7 +71,8 @@ def made_up(of: Any, table: str, numbers: np.ndarray, names: list[str]) -> Any:
         "configuration": [names[number] for number in configuration],
         "seed": run % SEEDS + 1,
         "controller": [CONTROLLERS[number % 2] for number in configuration],
-        "flow.multipath.count": [str(5 + number // 2) for number in configuration],
+        "flow.multipath.count": [str(5 + number // 2 % COUNTS) for number in configuration],
+        "link.ap1.rate": [f"{1 + number // 2 // COUNTS} Mb/s" for number in configuration],
         "digest": [f"{word:016x}" for word in random.integers(0, 2**63, len(run))],
     }
     columns = []
@@ -125,6 +133,34 @@ def some(folder: Path, runs: int) -> str:
     return f"{Store(folder).some('classes', wanted[:20]).num_rows} rows"
 
 
+def sql(folder: Path, runs: int) -> str:
+    """Asks in SQL for a mean by three columns."""
+    question = 'select controller, class, "flow.multipath.count", avg(throughput_bps)'
+    return f"{len(query(Store(folder), f'{question} from classes group by all'))} rows"
+
+
+def lines(folder: Path, runs: int) -> str:
+    """Draws a metric over an axis, with the other axis fixed."""
+    return drawn(folder, Question("flow.multipath.count", where=ONE_RATE))
+
+
+def maps(folder: Path, runs: int) -> str:
+    """Draws a metric over two axes, for two controllers and two classes."""
+    return drawn(folder, Question("flow.multipath.count", down="link.ap1.rate"))
+
+
+def points(folder: Path, runs: int) -> str:
+    """Draws two metrics, a point for each configuration."""
+    return drawn(folder, Question("throughput_bps", "rtt_mean_s"))
+
+
+def drawn(folder: Path, question: Question) -> str:
+    """Draws and saves a figure."""
+    figure = draw(Store(folder), question)
+    ab.plot.save(figure, folder.parent / "figure.png")
+    return f"{len(figure.axes)} panels, scales of colours among them"
+
+
 def tidy(folder: Path, runs: int) -> str:
     """Merges small parts."""
     store = Store(folder)
@@ -163,11 +199,26 @@ def nothing(folder: Path, runs: int) -> str:
 
 
 WHAT: dict[str, Callable[[Path, int], str]] = {
-    one.__name__: one for one in (nothing, done, status, until, some, read, tidy, compact, keep)
+    one.__name__: one
+    for one in (
+        nothing,
+        done,
+        status,
+        until,
+        some,
+        read,
+        sql,
+        lines,
+        maps,
+        points,
+        tidy,
+        compact,
+        keep,
+    )
 }
 ORDER = (
     *("nothing", "done", "status", "tidy", "done", "status", "until", "some", "read"),
-    *("compact", "done", "status", "until", "some", "read", "keep"),
+    *("compact", "sql", "lines", "maps", "points", "keep"),
 )
 
 

@@ -1,14 +1,15 @@
-"""Makers of results: this process, or any object with the same methods.
+"""What makes results: this process, or whatever else takes the same calls.
 
-A task with many runs, such as an audit, takes a maker. The task first announces its runs, so that a
-maker with many workers can start them all, and then requests one result after the other.
+A command that needs many runs, such as an audit, is given a maker. It announces its runs first, so
+that a maker with many workers has something to do for all of them. Then it asks for one result
+after the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypedDict, Unpack
 
 from .controller import ControllerLike
 from .result import Recording, Result, run
@@ -16,7 +17,7 @@ from .scenario import Scenario
 from .seeds import Seeds
 
 Tell = Callable[[float, float], object]
-"""Called with the work done and the work in all, in any unit."""
+"""Is told what is done and what is to be done in all, in any unit."""
 
 
 @dataclass(frozen=True)
@@ -31,25 +32,25 @@ class Wanted:
     events: bool = False
 
 
+class Options(TypedDict, total=False):
+    """The parameters of `run` beside scenario, seeds and threads."""
+
+    controller: ControllerLike | None
+    overrides: Sequence[str]
+    series: bool
+    events: bool
+    recording: Recording | None
+    progress: Tell | None
+
+
 class Maker(Protocol):
     """Makes results."""
 
     def announce(self, wanted: Iterable[Wanted]) -> None:
-        """Announces the runs that will be requested, in that order."""
+        """Says what will be asked for, in that order."""
 
-    def run(
-        self,
-        scenario: Scenario,
-        seeds: Seeds,
-        *,
-        controller: ControllerLike | None = None,
-        overrides: Sequence[str] = (),
-        series: bool = False,
-        events: bool = False,
-        recording: Recording | None = None,
-        progress: Tell | None = None,
-    ) -> Result:
-        """The result of `anabranch.run`, with the same errors."""
+    def run(self, scenario: Scenario, seeds: Seeds, **options: Unpack[Options]) -> Result:
+        """What `anabranch.run` gives, and raises."""
 
 
 @dataclass(frozen=True)
@@ -61,27 +62,6 @@ class Core:
     def announce(self, wanted: Iterable[Wanted]) -> None:
         """Does nothing: all threads work on the result that is asked for."""
 
-    def run(
-        self,
-        scenario: Scenario,
-        seeds: Seeds,
-        *,
-        controller: ControllerLike | None = None,
-        overrides: Sequence[str] = (),
-        series: bool = False,
-        events: bool = False,
-        recording: Recording | None = None,
-        progress: Tell | None = None,
-    ) -> Result:
+    def run(self, scenario: Scenario, seeds: Seeds, **options: Unpack[Options]) -> Result:
         """Simulates with all threads."""
-        return run(
-            scenario,
-            seeds,
-            controller=controller,
-            overrides=overrides,
-            threads=self.threads,
-            series=series,
-            events=events,
-            recording=recording,
-            progress=progress,
-        )
+        return run(scenario, seeds, threads=self.threads, **options)

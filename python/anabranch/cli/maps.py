@@ -12,7 +12,7 @@ from rich.console import Console
 from .. import plot, theory
 from ..plan import Plan
 from ..plot.labels import joined, under_study
-from ..plot.map import split_unit
+from ..plot.scale import split_unit
 from ..scenario import Scenario
 from ..statistics import Quantity, column
 from ..theory.whatif import QUANTITIES, Solve

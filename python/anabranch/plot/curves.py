@@ -108,12 +108,7 @@ def _order(panels: Sequence[Panel], names: list[str]) -> list[str]:
 def _curve(ax: Axes, curve: Curve, index: int) -> Artist:
     """A curve with its intervals; its entry in the legend."""
     half = [value.half if math.isfinite(value.half) else 0.0 for value in curve.y]
-    look: dict[str, Any] = {
-        "color": style.colour(index),
-        "marker": style.marker(index),
-        "linestyle": style.line(index),
-        **style.hollow(),
-    }
+    look = style.look(index)
     bars: dict[str, Any] = {"capsize": style.pt(3), "elinewidth": style.pt(1)}
     ax.errorbar(curve.x, [value.mean for value in curve.y], half, **bars, **look)
     return style.entry(curve.label, **look)

@@ -297,6 +297,16 @@ def hollow() -> dict[str, Any]:
     return {"markersize": pt(4.5), "markerfacecolor": "white", "markeredgewidth": pt(1.1)}
 
 
+def look(index: int) -> dict[str, Any]:
+    """Colour, line and hollow marker of a curve with few points, by number."""
+    return {
+        "color": colour(index),
+        "linestyle": line(index),
+        "marker": marker(index),
+        **hollow(),
+    }
+
+
 def tint(base: str) -> tuple[float, float, float]:
     """A light version of a colour, for areas."""
     from matplotlib.colors import to_rgb

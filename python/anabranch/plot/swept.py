@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from ..statistics import Interval
 from . import style
 from .inputs import shortened
-from .map import LEAST_FOR_TWO, Scale, across
+from .map import LEAST_FOR_TWO, across
+from .scale import Scale
 from .size import Width
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_PANELS = 12
+
+Panel = TypeVar("Panel")
 
 Points = Mapping[str, Interval]
 """Interval at each value of the parameter, keyed by the value's text."""
@@ -44,43 +47,40 @@ def swept(
     share. `order` gives groups their styles, also those that are not drawn. Axes begin at zero;
     with `difference` they have a line there. Raises ValueError when there is nothing to draw.
     """
-    shown = dict(list(panels.items())[:MOST_PANELS])
+    shown, note = first_panels(panels, note)
     if not any(lines and any(points for points in lines.values()) for lines in shown.values()):
         raise ValueError("there is nothing to draw: no run has the metric")
-    if len(shown) < len(panels):
-        note += f" ({len(shown)} of {len(panels)})"
-    beside = min(len(shown), 2) if style.width() > LEAST_FOR_TWO else 1
-    if len(shown) == 1:
-        figure, axes = style.panels(1, 3.6, title)
-    else:
-        figure, axes = across(len(shown), title)
+    figure, axes, width_of = laid_out(len(shown), title)
     there = list(dict.fromkeys(name for lines in shown.values() for name in lines))
     groups = list(dict.fromkeys([*order, *there]))
-    scale = Scale(values, style.across_panel(beside))
+    scale = Scale(values, width_of)
     for ax, (name, lines) in zip(axes, shown.items(), strict=True):
         for group, points in lines.items():
-            line(ax, scale, values, points, look(groups.index(group)), signed=difference)
+            line(ax, scale, values, points, style.look(groups.index(group)), signed=difference)
         finish(ax, scale, difference)
         if len(shown) > 1:
-            style.heading(ax, shortened(name, 40), [], style.across_panel(beside))
+            style.heading(ax, shortened(name, 40), [], width_of)
         ax.set_xlabel(labels[0])
         ax.set_ylabel(labels[1])
     entries = [
-        style.entry(shortened(group, 40), **look(groups.index(group)))
+        style.entry(shortened(group, 40), **style.look(groups.index(group)))
         for group in there[: style.MOST_ENTRIES]
     ]
     style.legend(figure, entries if len(there) > 1 or difference else [], note=note)
     return figure
 
 
-def look(index: int) -> dict[str, Any]:
-    """Style of the line of a group."""
-    return {
-        "color": style.colour(index),
-        "linestyle": style.line(index),
-        "marker": style.marker(index),
-        **style.hollow(),
-    }
+def first_panels(panels: Mapping[str, Panel], note: str) -> tuple[dict[str, Panel], str]:
+    """As many panels as a figure has room for; the note says how many there are, if more."""
+    shown = dict(list(panels.items())[:MOST_PANELS])
+    return shown, note if len(shown) == len(panels) else f"{note} ({len(shown)} of {len(panels)})"
+
+
+def laid_out(count: int, title: str | None) -> tuple[Figure, list[Axes], float]:
+    """A figure of panels, two in a row if there is room, and the width of a panel in inches."""
+    figure, axes = style.panels(1, 3.6, title) if count == 1 else across(count, title)
+    beside = min(count, 2) if style.width() > LEAST_FOR_TWO else 1
+    return figure, list(axes), style.across_panel(beside)
 
 
 def line(

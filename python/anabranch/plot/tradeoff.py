@@ -12,16 +12,14 @@ from numpy.typing import NDArray
 
 from . import style
 from .inputs import shortened
-from .map import LEAST_FOR_TWO, across
 from .size import Width
+from .swept import first_panels, laid_out
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
-
-MOST_PANELS = 12
 
 MOST_CROSSES = 200
 """Number of points in a panel up to which intervals are drawn and markers are large."""
@@ -59,16 +57,10 @@ def tradeoff(
     `note` names the settings that all points share. Raises ValueError when there is nothing to
     draw.
     """
-    shown = dict(list(panels.items())[:MOST_PANELS])
+    shown, note = first_panels(panels, note)
     if not any(len(cloud.means) for groups in shown.values() for cloud in groups.values()):
         raise ValueError("there is nothing to draw: no run has both metrics")
-    if len(shown) < len(panels):
-        note += f" ({len(shown)} of {len(panels)})"
-    beside = min(len(shown), 2) if style.width() > LEAST_FOR_TWO else 1
-    if len(shown) == 1:
-        figure, axes = style.panels(1, 3.6, title)
-    else:
-        figure, axes = across(len(shown), title)
+    figure, axes, width_of = laid_out(len(shown), title)
     sizes = [sum(len(cloud.means) for cloud in groups.values()) for groups in shown.values()]
     if max(sizes) <= MOST_CROSSES:
         note = style.SEPARATOR.join(text for text in (note, "crosses: 95 % intervals") if text)
@@ -82,7 +74,7 @@ def tradeoff(
         ax.plot(steps[:, 0], steps[:, 1], **front_look())
         ax.set(xlim=limits[0], ylim=limits[1])
         if len(shown) > 1:
-            style.heading(ax, shortened(name, 40), [], style.across_panel(beside))
+            style.heading(ax, shortened(name, 40), [], width_of)
         ax.set_xlabel(arrowed(labels[0], more[0]))
         ax.set_ylabel(arrowed(labels[1], more[1]))
         ax.grid(axis="both")
@@ -102,12 +94,7 @@ def arrowed(label: str, more: bool) -> str:
 
 def look(index: int) -> dict[str, Any]:
     """Style of the points of a group."""
-    return {
-        "color": style.colour(index),
-        "marker": style.marker(index),
-        "linestyle": "none",
-        **style.hollow(),
-    }
+    return style.look(index) | {"linestyle": "none"}
 
 
 def front_look() -> dict[str, Any]:

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Unpack
 
 from ..controller import FILE, ControllerLike, given_name
-from ..makers import Core, Maker, Tell, Wanted
-from ..result import Recording, Result, cell_of, provenance
+from ..makers import Core, Maker, Options, Wanted
+from ..result import Result, cell_of, provenance
 from ..runs import Run
 from ..scenario import Scenario
 from ..seeds import Seeds, checked_seeds
@@ -63,29 +64,21 @@ class Engaged:
             for one in wanted
         )
 
-    def run(
-        self,
-        scenario: Scenario,
-        seeds: Seeds,
-        *,
-        controller: ControllerLike | None = None,
-        overrides: Sequence[str] = (),
-        series: bool = False,
-        events: bool = False,
-        recording: Recording | None = None,
-        progress: Tell | None = None,
-    ) -> Result:
+    def run(self, scenario: Scenario, seeds: Seeds, **options: Unpack[Options]) -> Result:
         """What `anabranch.run` gives. After an interrupt it has the replications that are there.
 
         Raises ValueError for a recording, which only this process could make, RunFailed,
         ScenarioError, StoreError, OSError, and KeyboardInterrupt if no replication is there.
         """
+        recording, progress = options.get("recording"), options.get("progress")
+        controller, overrides = options.get("controller"), options.get("overrides", ())
         if recording and recording.wanted:
             raise ValueError(
                 "a recording is made by the process that asks for it: leave out --on and --store"
             )
         wanted = checked_seeds(seeds)
-        of, table = configuration(scenario, controller, overrides), whole_with(series, events)
+        of = configuration(scenario, controller, overrides)
+        table = whole_with(options.get("series", False), options.get("events", False))
         self.wholes.ask([(of, wanted, table)], first=True)
         keys = [(of.key, seed, table) for seed in wanted]
         try:
