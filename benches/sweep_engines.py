@@ -2,17 +2,20 @@
 
     .venv/bin/python benches/sweep_engines.py --runs 10000
     .venv/bin/python benches/sweep_engines.py --scheduler 20000
+    .venv/bin/python benches/sweep_engines.py --memory 20000
 
 The first makes runs of scenario C on threads and on Dask workers, and compares the exported tables
 byte for byte. Overhead is (wall time x workers - time of runs) / time of runs, where the time of
 runs is what workers measure themselves; processes that start are not in the wall time. The second
-has a Dask scheduler hand out empty tasks, as many ahead as the driver of a sweep does.
+has a Dask scheduler hand out empty tasks, as many ahead as the driver of a sweep does. The third
+follows the memory of one worker.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import os
 import tempfile
 import time
 from collections.abc import Iterator
@@ -25,7 +28,7 @@ import pyarrow.parquet as parquet
 import anabranch as ab
 from anabranch.sweeps import Store, Sweep
 from anabranch.sweeps.configuration import Configuration, Task
-from anabranch.sweeps.engines import Engine, engine
+from anabranch.sweeps.engines import Dask, Engine, engine
 from anabranch.sweeps.rows import checked_tables, version
 from anabranch.sweeps.work import work
 
@@ -113,6 +116,19 @@ def line(one: Configuration, on: tuple[str, int], runs: int, each: int) -> None:
         )
 
 
+def memory(runs: int) -> None:
+    """Prints the resident memory of a worker that makes so many runs, ten times on the way."""
+    (one,) = Sweep(ab.load("khalili/scenario-c"), overrides=("duration=2 s", *SHORT)).configurations
+    with engine("dask", 1) as workers:
+        assert isinstance(workers, Dask)
+        for tenth in range(1, 11):
+            for outcome in handed(workers, work, tasks(one, runs // 10, 100)):
+                assert outcome.runs
+            (pages,) = workers.client.run(lambda: Path("/proc/self/statm").read_text()).values()
+            bytes_ = int(pages.split()[1]) * os.sysconf("SC_PAGE_SIZE")
+            print(f"{tenth * (runs // 10):8} runs {bytes_ / 1e6:8.1f} MB", flush=True)
+
+
 def nothing(_: int) -> None:
     """A task."""
 
@@ -132,8 +148,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--scheduler", type=int, metavar="TASKS", help="only hand out tasks")
+    parser.add_argument("--memory", type=int, metavar="RUNS", help="only follow a worker's memory")
     asked = parser.parse_args()
-    if asked.scheduler:
+    if asked.memory:
+        memory(asked.memory)
+    elif asked.scheduler:
         scheduled(asked.scheduler)
     else:
         compare(asked.runs)

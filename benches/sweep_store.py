@@ -45,6 +45,9 @@ CONTROLLERS = ("lia", "olia")
 COUNTS = 50
 """Values of the first axis; the second one has as many as there are runs for."""
 
+ADDED = 200
+"""Parts of `add`."""
+
 ONE_RATE = {"link.ap1.rate": "1 Mb/s"}
 
 
@@ -161,6 +164,15 @@ def drawn(folder: Path, question: Question) -> str:
     return f"{len(figure.axes)} panels, scales of colours among them"
 
 
+def add(folder: Path, runs: int) -> str:
+    """Adds parts of a row to another store, each on the disk before the next one."""
+    store, rows = Store.make(folder.parent / "added"), templates()
+    began = time.perf_counter()
+    for number in range(ADDED):
+        store.add(digest(f"added {number}"), rows)
+    return f"{1e3 * (time.perf_counter() - began) / ADDED:.1f} ms a part, with fsync"
+
+
 def tidy(folder: Path, runs: int) -> str:
     """Merges small parts."""
     store = Store(folder)
@@ -211,6 +223,7 @@ WHAT: dict[str, Callable[[Path, int], str]] = {
         lines,
         maps,
         points,
+        add,
         tidy,
         compact,
         keep,
@@ -218,7 +231,7 @@ WHAT: dict[str, Callable[[Path, int], str]] = {
 }
 ORDER = (
     *("nothing", "done", "status", "tidy", "done", "status", "until", "some", "read"),
-    *("compact", "sql", "lines", "maps", "points", "keep"),
+    *("compact", "sql", "lines", "maps", "points", "add", "keep"),
 )
 
 
