@@ -210,11 +210,12 @@ def faults(store: Path, seeds: int) -> list[str]:
 
 
 def doubled(store: Path) -> int:
-    """Rows that parts have beside the first of each run."""
-    parts = store.glob("parts/*/runs.parquet")
-    return (
-        sum(parquet.read_metadata(file).num_rows for file in parts) - Store(store).read().num_rows
-    )
+    """Rows that parts have beside the first of each run. What a killed driver had begun to write
+    is not a part.
+    """
+    place = Store(store)
+    files = [place.parts / name / "runs.parquet" for name in place.names()]
+    return sum(parquet.read_metadata(file).num_rows for file in files) - place.read().num_rows
 
 
 def main() -> None:
