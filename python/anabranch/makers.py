@@ -1,4 +1,4 @@
-"""What makes results: this process, or whatever else takes the same calls.
+"""Makers of results: the threads of this process, or an engine of sweeps.
 
 A command that needs many runs, such as an audit, is given a maker. It announces its runs first, so
 that a maker with many workers has something to do for all of them. Then it asks for one result
@@ -17,7 +17,7 @@ from .scenario import Scenario
 from .seeds import Seeds
 
 Tell = Callable[[float, float], object]
-"""Is told what is done and what is to be done in all, in any unit."""
+"""Called with the work done and the work in all, in any unit."""
 
 
 @dataclass(frozen=True)

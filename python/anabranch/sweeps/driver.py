@@ -1,4 +1,4 @@
-"""Hands runs to workers in batches, and what becomes of them to whoever wants it."""
+"""Batches runs into tasks, hands them to workers, and passes their outcomes on."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .store import Failure
 from .work import Outcome, work
 
 BATCH_S = 1.0
-"""How long a task takes: what handing it out costs is a small part of that."""
+"""Duration of a task: long beside the cost of handing it out."""
 
 TASKS_PER_S = 100
-"""What a scheduler of Dask hands out with ease: of many workers each gets longer tasks."""
+"""Rate of tasks that a Dask scheduler sustains; with many workers, tasks are longer."""
 
 MOST_RUNS = 1000
 """Runs of one task, however short they are."""
@@ -46,17 +46,17 @@ class Pending(NamedTuple):
 
 @dataclass
 class Driver:
-    """Hands out runs, in the order in which `take` gives them. What became of tasks goes to `keep`:
-    of all that have ended since the last time, together.
+    """Hands out runs in the order of `take`. `keep` gets the outcomes of all tasks that have ended
+    since its last call.
 
-    `take` gives None while there is no run to hand out; it may have more later.
+    `take` returns None while no run is waiting; it may return more runs later.
     """
 
     workers: Engine
     keep: Callable[[list[Outcome]], object]
     take: Callable[[], Pending | None] = lambda: None
     run_s: float = math.nan
-    """What a run takes, from those that have ended."""
+    """Estimate of the time of a run, from the tasks that have ended."""
     _at_work: dict[Future[Outcome], Task] = field(default_factory=dict)
     _next: Pending | None = None
     """Taken, and not part of a task yet."""
@@ -136,8 +136,8 @@ class Driver:
         return Task(parts, tables, version())
 
     def outcome(self, future: Future[Outcome], task: Task) -> Outcome:
-        """What became of a task. One that took its worker with it, again and again, is handed out
-        anew as a task for each run; a single run has failed then.
+        """The outcome of a task. A task that has killed several workers is split into one task for
+        each of its runs; a single run that has killed several workers has failed.
 
         Raises ValueError where the cluster is gone, and what else a worker raises.
         """

@@ -1,4 +1,4 @@
-"""Puts what tasks give into a store, and has small parts merged meanwhile."""
+"""Writes the outcomes of tasks to a store, and merges its small parts in the background."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TIDY_PARTS = 256
 
 
 def together(outcomes: Sequence[Outcome]) -> Outcome:
-    """Outcomes of several tasks as that of one."""
+    """Combines the outcomes of several tasks into one."""
     if len(outcomes) == 1:
         return outcomes[0]
     named = [one.name for one in outcomes if one.tables] or [one.name for one in outcomes]
@@ -74,7 +74,7 @@ class Keeper:
 
 
 def tidied(store: Store) -> int:
-    """Merges small parts; where that cannot be, they stay as they are."""
+    """Merges small parts; on an error of the disk they stay as they are."""
     with suppress(OSError):
         return store.tidy()
     return 0

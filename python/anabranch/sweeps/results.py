@@ -1,6 +1,4 @@
-"""Whole results, made wherever an engine says and kept in a store: what audits and the claims of
-documents are made of.
-"""
+"""Results of `run`, `compare`, `audit` and `reproduce`, made on an engine and kept in a store."""
 
 from __future__ import annotations
 
@@ -29,8 +27,8 @@ from .wholes import RunFailed, Wholes
 def maker(
     on: str = "threads", store: str | Path | None = None, workers: int = 0
 ) -> Iterator[Maker]:
-    """What makes results: on the engine `on` with `workers`, as sweeps have them, and from a store
-    where they are in it; what is new is put there.
+    """A maker on the engine `on` with `workers`, as in `sweep`. It reads runs from `store`, and
+    writes new runs to it.
 
     Without a store, threads are the simulator's own. Raises what `engine` raises, StoreError, and
     OSError where the store cannot be written.
@@ -97,8 +95,8 @@ class Engaged:
 def configuration(
     scenario: Scenario, controller: ControllerLike | None, overrides: Sequence[str]
 ) -> Configuration:
-    """What a result is of, so that any worker can make it. Raises ScenarioError, and ValueError for
-    a controller that only this process has.
+    """The configuration of a result, complete in itself, so that any worker can run it. Raises
+    ScenarioError, and ValueError for a class that only this process has.
     """
     given = "" if controller is None else given_name(controller)
     if given and callable(controller) and not FILE.match(given):

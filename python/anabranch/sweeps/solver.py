@@ -1,4 +1,4 @@
-"""Grids of equilibria, solved wherever an engine says and kept in a store."""
+"""Grids of equilibria for `theory --map`, solved on an engine and kept in a store."""
 
 from __future__ import annotations
 

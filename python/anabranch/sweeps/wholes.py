@@ -1,4 +1,4 @@
-"""Whole runs as texts: made by workers, or read from the store that has them."""
+"""Whole runs as JSON: made by workers, or read from a store."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ class RunFailed(ValueError):
 
 @dataclass
 class Wholes:
-    """Makes whole runs in the order in which they were asked for.
-
-    What a store has is read from there, and what is made is put there.
+    """Makes whole runs in the order of the requests. Runs in the store are read; new runs are
+    written to it.
     """
 
     workers: Engine
@@ -41,13 +40,13 @@ class Wholes:
     _asked: set[Key] = field(default_factory=set)
     """What is in the queue, at work, made, or in the store."""
     _made: dict[Key, str] = field(default_factory=dict)
-    """Texts that nobody has taken yet."""
+    """JSON of runs that `texts` has not returned yet."""
     _kept: dict[Key, str] = field(default_factory=dict)
     """The names of the parts that have runs, for those in the store."""
     _failed: dict[tuple[str, int], str] = field(default_factory=dict)
     _interrupted: bool = False
-    """What was at work when that happened may have been all that its result needed: the next one
-    ends there.
+    """Whether there was an interrupt. The tasks at work may have completed the result at hand;
+    then the next result ends.
     """
 
     @property
