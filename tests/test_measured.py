@@ -12,7 +12,7 @@ import pytest
 
 import anabranch as ab
 from anabranch.papers import PAPERS
-from anabranch.papers.khalili.reasons import olia
+from anabranch.papers.judging import explained
 from anabranch.papers.laboratory import Laboratory
 from anabranch.papers.measurements import Measurements
 from anabranch.result import Result
@@ -99,7 +99,8 @@ def test_lone_segments_do_not_wait_while_the_window_grows_and_reasons_say_so(
     kernel.run([*configurations, "c-olia-30-1mib"], None)
     replications = {len(kernel[name].rate("single-path")) for name in kernel.results}
     assert len(replications) > 1, "reasons compare what differs in its number of replications"
-    text = olia(kernel, "c", "single-path")
+    paper = PAPERS["khalili"]
+    text = explained(paper.judged["khalili.table6.olia"], paper, kernel)
     assert "do not wait for the timer here" in text and "while the window grows" in text
     for n1 in (10, 30):
         each, rule = (

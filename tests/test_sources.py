@@ -18,7 +18,6 @@ from anabranch.cli.application import app
 from anabranch.cli.listing import LISTS
 from anabranch.papers import PAPERS
 from anabranch.papers.cells import cells
-from anabranch.papers.khalili.paper import scenario_c
 from anabranch.plan import Plan
 from anabranch.scenario import shipped
 
@@ -134,7 +133,8 @@ def test_what_is_shown_is_a_file_that_runs_alike(
 
 def test_khalilis_scenario_with_30_users_is_that_of_10_with_the_documents_overrides() -> None:
     thirty = ab.load("khalili/scenario-c-30").plan()
-    assert unnamed(thirty) == unnamed(ab.load("khalili/scenario-c").plan(overrides=scenario_c(30)))
+    thirty_users = PAPERS["khalili"].configurations["c-lia-30"].overrides
+    assert unnamed(thirty) == unnamed(ab.load("khalili/scenario-c").plan(overrides=thirty_users))
 
 
 def test_scenario_c_before_the_upgrade_gives_all_users_the_same() -> None:

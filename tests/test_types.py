@@ -65,7 +65,6 @@ OPEN = {
 
 LOOKS = (
     "plot/",
-    "papers/couple_plus/figures.py",
     "papers/cs218/figures.py",
     "papers/wifi/figures.py",
 )

@@ -18,7 +18,6 @@ import pytest
 
 import anabranch as ab
 from anabranch import theory
-from anabranch.papers.khalili.variants import EACH_PACKET, FLOOR_OF_ONE
 from anabranch.plan import Plan
 from anabranch.statistics import interval, judge
 
@@ -152,7 +151,7 @@ SEEDS = {
 Cell = tuple[str, str | None]
 
 
-AS_THEORY = [*EACH_PACKET, *FLOOR_OF_ONE]
+AS_THEORY = ["transport.delayed_ack=0 s", "transport.handshake=false", "transport.min_ssthresh=1"]
 """Theory knows no delayed ACKs and no floor above one segment."""
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import anabranch as ab
-from anabranch.papers import evaluate
-from anabranch.papers.khalili import sidebyside
+from anabranch.papers import PAPERS, evaluate
 from anabranch.papers.row import band_text, rate_text
 
 CELLS = ["c-lia-10", "c-olia-10", "c-lia-30", "c-olia-30"]
@@ -20,7 +19,7 @@ CLAIMS = ["khalili.table3.n10", "khalili.table3.n30", "khalili.table6.olia"]
 def main() -> None:
     """Runs the cells, draws, prints."""
     _, laboratory = evaluate("khalili", CLAIMS, seeds=20)
-    rows = [row for row in sidebyside.rows(laboratory) if row.scenario == "C"]
+    rows = [row for row in PAPERS["khalili"].side_by_side(laboratory) if row.scenario == "C"]
 
     def rates(column: str) -> list[dict[str, float]]:
         """A column of the table in bit/s, a mapping from class to rate for each cell."""

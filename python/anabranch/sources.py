@@ -24,7 +24,8 @@ class World(Protocol[P, R]):
 
 def load(source: str | Path) -> Scenario:
     """A scenario from a file, one that comes with the package by its name, or a cell of a document
-    such as "khalili:c-lia-30": its controller and overrides are written into the scenario.
+    such as "khalili:c-lia-30" or "./my-paper:lia-10": its controller and overrides are written into
+    the scenario.
 
     Trace and opportunity files are found relative to the scenario's file and embedded, so that a
     result contains them.
@@ -32,14 +33,16 @@ def load(source: str | Path) -> Scenario:
     Raises ScenarioError when there is no such file, scenario or cell, or when it is not text or
     invalid.
     """
-    key, colon, name = str(source).partition(":")
-    if not colon or "/" in key or Path(source).is_file():
+    key, colon, name = str(source).rpartition(":")
+    of_paper = "/" not in key or (Path(key) / "ledger.toml").is_file()
+    if not colon or not of_paper or Path(source).is_file():
         return scenario.load(source)
+    from .papers import LedgerError
     from .papers.cells import cell
 
     try:
         return cell(key, name)
-    except KeyError as error:
+    except (KeyError, LedgerError) as error:
         raise ScenarioError(str(error)) from None
 
 

@@ -48,7 +48,9 @@ def test_the_examples_of_a_page_run_one_after_the_other(
     for block in blocks(page, *EXAMPLES):
         if not block.is_run_here:
             continue
-        if block.language == "toml":
+        if file := of_folder(block):
+            file.write_text(block.text, encoding="utf-8")
+        elif block.language == "toml":
             save_scenario(block)
         elif block.language == "law":
             save_law(block)
@@ -60,6 +62,12 @@ def test_the_examples_of_a_page_run_one_after_the_other(
         else:
             run_commands(block)
     capsys.readouterr()
+
+
+def of_folder(block: Block) -> Path | None:
+    """The file of a folder that the block's first line names in a comment."""
+    match = re.match(r"# ([\w-]+/[\w-]+\.(?:toml|py))\n", block.text)
+    return Path(match[1]) if match else None
 
 
 def save_scenario(block: Block) -> None:

@@ -11,26 +11,20 @@ import numpy as np
 import pytest
 
 import anabranch as ab
-from anabranch.papers import Laboratory, evaluate
-from anabranch.papers.couple_plus import (
-    PAPER,
-    configurations,
-    definitions,
-    logs,
-    losses,
-    mobile,
-    reading,
-    schemes,
-    wishes,
-)
+from anabranch.papers import PAPERS, Laboratory, evaluate
+from anabranch.papers.couple_plus import captures, episodes, equilibria, excursion, logs, reading
+from anabranch.papers.couple_plus.varying import away_s
+from anabranch.papers.language import Expression
 from anabranch.papers.pages import write_report
 from anabranch.papers.registry import select
+from anabranch.papers.tracing import functions
 from anabranch.records import Numbers
 from anabranch.result import Result
 from anabranch.runs import Run, Series
 from anabranch.scenario import shipped
 from anabranch.tables import Classes, Flows, LinkSeries, Paths, PathSeries
 
+PAPER = PAPERS["couple-plus"]
 NAMES = [name for name in shipped() if name.startswith("couple-plus/")]
 
 
@@ -41,13 +35,19 @@ def small(*names: str, seeds: int = 2) -> Laboratory:
     return lab
 
 
+def value(text: str, lab: Laboratory | None = None) -> Any:
+    """The value of an expression of the ledger."""
+    known = lab or Laboratory(PAPER.cells)
+    return PAPER.environment(functions(PAPER.measures, known)).evaluated(Expression.read(text))
+
+
 def test_the_ledger_has_forty_four_claims_in_seven_experiments_and_each_is_evaluated() -> None:
     assert (len(PAPER.claims), len(PAPER.experiments)) == (44, 7)
     assert set(PAPER.evaluators) == set(PAPER.claims)
 
 
 def test_the_key_is_not_what_ids_begin_with_and_both_are_found() -> None:
-    assert (PAPER.key, PAPER.prefix) == ("couple-plus", "couple")
+    assert PAPER.key == "couple-plus" and all(id.startswith("couple.") for id in PAPER.claims)
     assert select(["couple-plus"]) == {"couple-plus": list(PAPER.claims)}
     assert select(["couple.fig7"]) == {"couple-plus": ["couple.fig7"]}
     with pytest.raises(KeyError, match="couple-plus"):
@@ -67,13 +67,11 @@ def test_every_configuration_has_a_plan_and_none_is_simulated_twice() -> None:
 
 
 def test_redundancies_are_above_the_bound_and_those_that_hide_congestion_below_it() -> None:
-    assert all(r >= ab.theory.coding.redundancy_bound(p) for p, r in configurations.EVERY)
-    assert configurations.PRINTED in configurations.EVERY
-    assert all(
-        r < ab.theory.coding.redundancy_bound(configurations.HIDING)
-        for _, r in configurations.HIDDEN
-    )
-    assert configurations.FIXED == (1.04, 1.141)
+    bound = ab.theory.coding.redundancy_bound
+    assert all(r >= bound(p) for p, r in value("EVERY"))
+    assert value("PRINTED in EVERY")
+    assert all(r < bound(value("HIDING")) for _, r in value("HIDDEN"))
+    assert value("FIXED") == [1.04, 1.141]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -99,7 +97,7 @@ def test_the_choices_of_a_scenario_are_what_its_plan_has(name: str) -> None:
     assert queues == {50} and choices["queue"] == "drop-tail, 50 packets at every link"
 
 
-def made_up(taken: list[list[float]], done: list[float]) -> Run:
+def made_up(taken: list[float], done: list[float]) -> Run:
     """A run of 10 s with these bytes taken in by three paths at its end, in equal steps."""
     t_s = np.arange(0, 10.5, 0.5)
     column = np.array(taken)
@@ -118,27 +116,23 @@ def series(t_s: Numbers, paths: PathSeries) -> Series:
 
 
 def test_the_competition_period_ends_with_the_first_transfer() -> None:
-    run = made_up([1e6, 5e5, 2.5e5], [8.0, np.nan])  # type: ignore[list-item]
+    run = made_up([1e6, 5e5, 2.5e5], [8.0, np.nan])
     assert reading.end_of(run) == 8.0
     assert reading.rates_kbps(run) == pytest.approx([800, 400, 200])
-    assert reading.end_of(made_up([1, 1, 1], [np.nan, np.nan])) == 10.0  # type: ignore[list-item]
+    assert reading.end_of(made_up([1, 1, 1], [np.nan, np.nan])) == 10.0
 
 
 def test_what_is_taken_in_does_not_count_redundancy_and_no_link_carries_more_than_it_can() -> None:
-    lab = small(
-        configurations.alone(configurations.COUPLE, 0.01, 1.25),
-        configurations.point(configurations.LIA, 0.01, 1.25),
-    )
-    alone = reading.competition(lab, configurations.alone(configurations.COUPLE, 0.01, 1.25))
-    assert (alone[:, reading.SUB1] <= 1e3 * 1000 / 1064 / 1.25 * 1.01).all()
-    shared = reading.competition(lab, configurations.point(configurations.LIA, 0.01, 1.25))
-    assert (shared[:, reading.SUB1] * 1.25 + shared[:, reading.TCP] <= 1000).all()
+    alone, shared = "alone-couple-plus-p0.01-r1.25", "lia-p0.01-r1.25"
+    lab = small(alone, shared)
+    assert (reading.kbps(lab, alone, 1) <= 1e3 * 1000 / 1064 / 1.25 * 1.01).all()
+    assert (reading.kbps(lab, shared, 1) * 1.25 + reading.kbps(lab, shared, 2) <= 1000).all()
 
 
 def events(*rows: tuple[float, str]) -> logs.Events:
     """Events of a path."""
     t_s, kinds = zip(*rows, strict=True)
-    return logs.Events(np.array(t_s), tuple(kinds), (None,) * len(rows))
+    return logs.Events(np.array(t_s), tuple(kinds))
 
 
 def test_an_episode_has_the_losses_since_the_verdict_before() -> None:
@@ -152,11 +146,11 @@ def test_an_episode_has_the_losses_since_the_verdict_before() -> None:
     assert [(e.dropped, e.lost, e.congestion) for e in found] == [
         (0, 1, False), (2, 1, True), (0, 0, False)
     ]  # fmt: skip
-    together = losses.merged(found)  # asked again about the same losses: the last verdict counts
+    together = episodes.merged(found)  # asked again about the same losses: the last verdict counts
     assert [(e.dropped, e.lost, e.congestion) for e in together] == [(0, 1, False), (2, 1, False)]
 
 
-def mobile_result(windows: Any) -> Result:
+def mobile_result(windows: Any) -> Laboratory:
     """A made-up run of the mobile scenario with this window on Wi-Fi, every 0.5 s."""
     run = made_up([1, 1, 1], [1, 1])
     windows = np.array(windows)
@@ -164,59 +158,60 @@ def mobile_result(windows: Any) -> Result:
         np.arange(0, 50, 0.5), PathSeries(cwnd_segments=windows[:, None] * [1, 1, 1])
     )
     scenario = ab.load("couple-plus/mobile")
-    return Result(scenario, scenario.plan(), [run])
+    return Laboratory(PAPER.cells, results={"mobile-lia": Result(scenario, scenario.plan(), [run])})
 
 
 def test_a_reaction_is_timed_from_the_first_worsening_and_a_sawtooth_is_none() -> None:
     t_s = np.arange(0, 50, 0.5)
     window = np.where(t_s < 23, 10.0, 3.0)
     window[(t_s >= 19) & (t_s < 22)] = 4.0  # it had halved anyway, and was large again
-    result = mobile_result(window)
-    assert mobile.reaction_s(result).tolist() == [3.0]
-    assert mobile.first_half_s(result).tolist() == pytest.approx([0.25])  # the ledger's clock
-    assert mobile.reaction_s(mobile_result(np.full(100, 10.0))).tolist() == [7.0]
-    assert mobile.reaction_s(mobile_result(np.where(t_s < 18, 10.0, 1.0))).tolist() == [0.0]
+    lab = mobile_result(window)
+    reaction = 'reaction_s("lia")'
+    assert value(reaction, lab).tolist() == [3.0]
+    half = value('half_window("lia")', lab)
+    first = excursion.first_at_most_s(lab, "mobile-lia", 1, half, 21.25, 27.0)
+    assert first.tolist() == pytest.approx([0.25])  # the ledger's clock
+    assert value(reaction, mobile_result(np.full(100, 10.0))).tolist() == [7.0]
+    assert value(reaction, mobile_result(np.where(t_s < 18, 10.0, 1.0))).tolist() == [0.0]
 
 
 def test_the_outage_lasts_two_seconds_and_the_excursion_twelve() -> None:
     plan = ab.load("couple-plus/mobile").plan()
     (wifi,) = [link for link in plan.links if link.name == "wifi"]
-    assert mobile.outage_s(plan) == (25.0, 27.0)
-    assert mobile.worse_s(plan) == 20.0
-    assert mobile.worse_s(plan, mobile.BAD) == 21.25
+    assert (value("GONE"), value("BACK")) == (25.0, 27.0)
+    assert (value("WORSE[0]"), value("worse_s(0.3)")) == (20.0, 21.25)
     assert (wifi.changes[-1].at_s, wifi.changes[-1].loss) == (32.0, wifi.loss)
-    losses = {c.at_s: c.loss or 0.0 for c in wifi.changes}
+    losses = dict(value("STEPS"))
     # each step of 250 ms has the value that the line has in its middle
     assert all(losses[20 + k / 4] == pytest.approx(0.05 + 0.19 * (k + 0.5) / 4) for k in range(20))
     assert all(losses[27 + k / 4] == pytest.approx(1 - 0.19 * (k + 0.5) / 4) for k in range(20))
 
 
 def test_the_sets_of_do_no_harm_are_all_those_of_one_bottleneck() -> None:
-    tcp = np.array([1.0, 2.0])
-    assert definitions.harmless(np.array([0.9, 1.0]), tcp)
-    assert not definitions.harmless(np.array([1.2, 0.5]), tcp)
-    assert not definitions.harmless(np.array([0.9, 1.5]), tcp)
+    tcp = [1.0, 2.0]
+    assert equilibria.most_harm([0.9, 1.0], tcp) <= 1.1
+    assert equilibria.most_harm([1.2, 0.5], tcp) > 1.1
+    assert equilibria.most_harm([0.9, 1.5], tcp) > 1.1
 
 
 def test_a_script_loses_what_it_is_told_to_and_a_capture_has_every_coded_packet() -> None:
-    log = schemes.scripted(2)
+    log = captures.log_of(value("SCRIPTED"), 2)
     assert len(log.events.times("loss")) == 2
     assert len(log.sent) >= int(log.result.runs[0].paths.sent_packets[0])
     assert max(c.count for c in log.sent) == 6
-    assert [kind for _, kind, _ in schemes.verdicts(log)][:2] == ["asked", "noise"]
+    verdicts = [kind for kind in log.events.kind if kind in ("asked", "noise", "congestion")]
+    assert verdicts[:2] == ["asked", "noise"]
 
 
 def test_rates_of_the_text_with_rtt_compensator_need_a_long_run() -> None:
-    lab = small(
-        configurations.other("long run", configurations.LIA),
-        configurations.other("long run", configurations.COUPLE),
-    )
-    greedy, fair = (
-        reading.competition(lab, configurations.other("long run", c)).mean(axis=0)
-        for c in configurations.BOTH
-    )
-    assert greedy[reading.SUB1] > 700 and greedy[reading.TCP] < 150
-    assert fair[reading.SUB1] < 300 and fair[reading.TCP] > 600
+    lab = small("long run, lia", "long run, couple-plus")
+    rates = {
+        (law, path): reading.kbps(lab, f"long run, {law}", path).mean()
+        for law in value("BOTH")
+        for path in (1, 2)
+    }
+    assert rates["lia", 1] > 700 and rates["lia", 2] < 150
+    assert rates["couple-plus", 1] < 300 and rates["couple-plus", 2] > 600
 
 
 def test_a_report_has_the_figures_of_the_configurations_that_have_been_run(tmp_path: Path) -> None:
@@ -224,7 +219,7 @@ def test_a_report_has_the_figures_of_the_configurations_that_have_been_run(tmp_p
         "measurement",
         "measurement-p0.01",
         "measurement-p0.05",
-        *configurations.points(configurations.LIA, chosen=(configurations.PRINTED,)),
+        "lia-p0.01-r1.05",
     )
     page = write_report(PAPER, [], lab, tmp_path / "page.html").read_text()
     assert "Losses in a redundant cycle" in page and "What changes with what the paper" in page
@@ -232,18 +227,17 @@ def test_a_report_has_the_figures_of_the_configurations_that_have_been_run(tmp_p
 
 
 def test_claims_are_judged_by_name_and_the_report_has_them(tmp_path: Path) -> None:
-    ids = ["couple.topology.measurement", "couple.def.redundant_cycle"]
+    ids = ["couple.topology.measurement", "couple.def.redundant_cycle", "couple.fig12-13.window"]
     found, lab = evaluate("couple-plus", ids, seeds=2)
-    assert [f.verdict for f in found] == ["reproduced", "reproduced"]
-    assert set(lab.results) == {"measurement"}
+    assert [f.world for f in found] == ["structure", "structure", "simulation"]
+    assert [f.verdict for f in found[:2]] == ["reproduced", "reproduced"]
+    assert set(lab.results) == {"mobile-lia", "mobile-couple-plus"}
     page = write_report(PAPER, found, lab, tmp_path / "page.html")
-    assert "2 claims: 2 reproduced" in page.read_text()
+    assert "3 claims: " in page.read_text()
 
 
 def test_a_sender_that_selects_paths_leaves_wifi_in_the_outage_and_comes_back_by_itself() -> None:
-    name = configurations.closed(configurations.LIA)
-    result = small(name).results[name]
-    for times in wishes.away_s(result):
+    for times in away_s(small("mobile-closed-lia").results["mobile-closed-lia"]):
         left, back = times[:2]
         assert 21 < left < 27
         assert left + 1 <= back  # a probe a second
@@ -252,10 +246,10 @@ def test_a_sender_that_selects_paths_leaves_wifi_in_the_outage_and_comes_back_by
 
 def test_the_loss_that_redundancy_follows_goes_up_and_down_again() -> None:
     plan = ab.load("couple-plus/static").plan(
-        overrides=list(configurations.varyings()[configurations.varying()].overrides)
+        overrides=list(PAPER.cells["varying-adaptive"].overrides)
     )
     (wireless,) = [link for link in plan.links if link.name == "wireless"]
     losses = [wireless.loss, *(change.loss for change in wireless.changes)]
-    assert losses == list(configurations.VARYING)
+    assert losses == value("VARYING")
     coding = plan.classes[0].paths[1].coding
     assert coding and (coding.redundancy, coding.up_to) == (1.04, 1.3)

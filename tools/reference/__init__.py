@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import claims, commands, controllers, gallery, measures, modules, scenario, shipped
+from . import claims, commands, controllers, gallery, ledgers, measures, modules, scenario, shipped
 
 PARTS: list[Callable[[], dict[str, str]]] = [
     claims.parts,
     commands.parts,
     controllers.parts,
     gallery.parts,
+    ledgers.parts,
     measures.parts,
     modules.parts,
     scenario.parts,

@@ -21,10 +21,13 @@ def parts() -> dict[str, str]:
 def described(claim: Claim) -> str:
     """A claim: statement, what is expected, why the band is so, and what the source leaves open."""
     rows = [expected(name, value) for name, value in claim.expected.items()]
+    head = ["expected", "published", "band", "unit", "a bound of ours, because"]
+    if not any(row[-1] for row in rows):
+        head, rows = head[:-1], [row[:-1] for row in rows]
     return together(
         f"### {claim.id}",
         f"{plain(claim.statement)} *({plain(claim.source)})*",
-        table(["expected", "published", "band", "unit"], rows),
+        table(head, rows),
         f"**Band:** {plain(claim.tolerance)}",
         f"**Note:** {plain(claim.notes)}" if claim.notes else "",
     )
@@ -34,7 +37,7 @@ def expected(name: str, value: Any) -> list[str]:
     """A row: a value with its band, or words for an ordering or a predicate."""
     if not isinstance(value, dict):
         words = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        return [f"`{name}`", plain(words), "", ""]
+        return [f"`{name}`", plain(words), "", "", ""]
     low, high = value.get("min"), value.get("max")
     band = {
         (True, True): f"{low} to {high}",
@@ -42,7 +45,9 @@ def expected(name: str, value: Any) -> list[str]:
         (False, True): f"at most {high}",
         (False, False): "",
     }[low is not None, high is not None]
-    return [f"`{name}`", plain(str(value.get("value", ""))), band, str(value.get("unit", ""))]
+    about = f" about `{value['about']}`" if "about" in value else ""
+    published, unit = plain(str(value.get("value", ""))), str(value.get("unit", ""))
+    return [f"`{name}`", published, band + about, unit, plain(value.get("ours", ""))]
 
 
 def plain(text: str) -> str:

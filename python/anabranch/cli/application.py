@@ -42,6 +42,7 @@ from .law import law_app
 from .linux import linux_app
 from .listing import LISTS, listed
 from .making import THREADS, KeptOption, Making, OnOption, WorkersOption
+from .paper import paper_app
 from .sweep import sweep_app
 
 app = typer.Typer(
@@ -55,6 +56,7 @@ app = typer.Typer(
 app.add_typer(linux_app, name="linux")
 app.add_typer(law_app, name="law")
 app.add_typer(sweep_app, name="sweep")
+app.add_typer(paper_app, name="paper")
 
 
 @contextmanager
@@ -116,7 +118,7 @@ def run(
     store: KeptOption = None,
     format_: FormatOption = TEXT,
 ) -> None:
-    """Simulate a scenario packet by packet and print what each class of users gets."""
+    """Simulate a scenario packet by packet and print the rates of each class of users."""
     from .options import recording_from, seeds_from
     from .simulate import RunOptions, run_command
 
@@ -139,7 +141,7 @@ def run(
     "Example: anabranch capture c.pcapng --bin 1s --json c.json",
 )
 def capture(
-    file: Annotated[Path, typer.Argument(help="pcapng or pcap, captured here or anywhere.")],
+    file: Annotated[Path, typer.Argument(help="A pcapng or pcap file, from any program.")],
     json: Annotated[
         Path | None,
         typer.Option("--json", help="Write tables and series here; - is standard output."),
@@ -150,22 +152,22 @@ def capture(
     ] = None,
     from_: Annotated[
         str,
-        typer.Option("--from", help="Count from this time after the first packet, such as 5s."),
+        typer.Option("--from", help="Measure from this time after the first packet, such as 5s."),
     ] = "0s",
     to: Annotated[
-        str | None, typer.Option("--to", help="Count up to this time. Default: the end.")
+        str | None, typer.Option("--to", help="Measure up to this time. Default: the end.")
     ] = None,
     bin_: Annotated[
         str, typer.Option("--bin", help="Width of the time bins of series and plots.")
     ] = "100ms",
     partial: Annotated[
-        bool, typer.Option("--partial", help="Read a capture that breaks off up to that point.")
+        bool, typer.Option("--partial", help="Read a truncated capture up to its end.")
     ] = False,
     format_: FormatOption = TEXT,
     width: WidthOption = None,
     title: TitleOption = None,
 ) -> None:
-    """Read a capture: throughput, shares of subflows, retransmissions, round-trip times."""
+    """Print throughput, shares of subflows, retransmissions and round-trip times of a capture."""
     from .capture import capture_command
     from .draw import Looks
     from .options import time_from
@@ -189,13 +191,14 @@ def theory(
     controller: ControllerOption = None,
     set_: SetOption = None,
     rtt: Annotated[
-        str, typer.Option("--rtt", help='base, queueing, or a time such as "150 ms" for all paths.')
+        str,
+        typer.Option(
+            "--rtt", help='Round trips: base, queueing, or a time such as "150 ms" for all paths.'
+        ),
     ] = "queueing",
     all_: Annotated[
         bool,
-        typer.Option(
-            "--all", help="Show every steady state that is found, where a law has several."
-        ),
+        typer.Option("--all", help="Show all steady states that were found, not only the first."),
     ] = False,
     utility: Annotated[
         str,
@@ -221,9 +224,9 @@ def theory(
     store: KeptOption = None,
     format_: FormatOption = TEXT,
 ) -> None:
-    """Equilibrium of the laws, and the optimum without and with probing cost.
+    """Compute the equilibrium of the laws, and the optimum without and with probing cost.
 
-    Probing cost is what it takes to keep every path in use: one segment per round trip on each.
+    The probing cost is one segment per round trip on every path, which keeps the path in use.
     """
     from .draw import Looks
     from .predict import TheoryOptions, theory_command
@@ -270,7 +273,7 @@ def compare(
         str | None,
         typer.Option(
             "--worlds",
-            help="Worlds to compare: two or three of theory, simulation and linux. The last needs root and real time. "
+            help="Worlds to compare: two or three of theory, simulation and linux. linux needs root and runs in real time. "
             "Default: theory,simulation.",
         ),
     ] = None,
@@ -281,7 +284,7 @@ def compare(
             "--repeat",
             "-n",
             min=1,
-            help="Number of replications; seeds count up. Default: 10, on Linux 3.",
+            help="Number of replications; seeds count up. Default: 10; 3 in the world linux.",
         ),
     ] = None,
     set_: SetOption = None,
@@ -290,7 +293,7 @@ def compare(
         typer.Option(
             "--tolerance",
             min=0.0,
-            help="Relative difference that is called agreement. Default: 0.1.",
+            help="Largest relative difference that counts as agreement. Default: 0.1.",
         ),
     ] = None,
     json: JsonOption = None,
@@ -299,8 +302,8 @@ def compare(
     store: KeptOption = None,
     format_: FormatOption = TEXT,
 ) -> None:
-    """Theory, simulation and the real kernel side by side, or controllers; status 1 when a class
-    differs between worlds.
+    """Compare theory, simulation and the real kernel, or controllers in simulation. Status 1 if a
+    class differs between worlds.
     """
     from .compare import CompareOptions, compare_command
 
@@ -320,21 +323,23 @@ def compare(
 
 @app.command(
     cls=Command,
-    epilog="Example: anabranch reproduce khalili --quick --json out.json --report out/khalili",
+    epilog="Example: anabranch reproduce khalili --quick --json out.json --report out/khalili\n\n"
+    "Example: anabranch paper new my-paper && anabranch reproduce ./my-paper --quick",
 )
 def reproduce(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Documents or claims, such as khalili or khalili.table3.n10. Default: all."
+            help="Documents, folders with a ledger, or claims, such as khalili, ./my-paper or "
+            "khalili.table3.n10. Default: all documents."
         ),
     ] = None,
     quick: Annotated[
         bool,
         typer.Option(
             "--quick",
-            help="Seeds 1 to 5 of every configuration, without the sensitivity table. On Linux three replications of "
-            "45 s, of a whole document only a sample of configurations.",
+            help="Seeds 1 to 5 of every configuration, without the sensitivity table. On Linux: three replications of "
+            "45 s, and for a whole document only a sample of its configurations.",
         ),
     ] = False,
     seeds: Annotated[
@@ -342,7 +347,7 @@ def reproduce(
         typer.Option(
             "--seeds",
             min=1,
-            help="Replications of each configuration. Default: 20, with --quick 5; on Linux 5, with --quick 3.",
+            help="Replications of each configuration. Default: 20, or 5 with --quick; on Linux 5, or 3 with --quick.",
         ),
     ] = None,
     world: Annotated[
@@ -352,14 +357,15 @@ def reproduce(
         Path | None,
         typer.Option(
             "--keep",
-            help="With --world linux: keep every replication here, and go on with what lies here. Default: "
+            help="With --world linux: store replications in this directory, and reuse those stored before. Default: "
             "out/measurements/DOCUMENT.",
         ),
     ] = None,
     judged: Annotated[
         Path | None,
         typer.Option(
-            "--from", help="With --world linux: judge what lies here and measure nothing."
+            "--from",
+            help="With --world linux: judge the replications stored here; measure nothing.",
         ),
     ] = None,
     json: Annotated[
@@ -440,7 +446,7 @@ def plot(
     results: Annotated[
         list[Path],
         typer.Argument(
-            help="Files that `run --json`, `theory --json` or `compare --json` wrote; of the last all results."
+            help="Files written by `run --json`, `theory --json` or `compare --json`; `compare` files have several results."
         ),
     ],
     kind: Annotated[
@@ -455,15 +461,16 @@ def plot(
         str | None,
         typer.Option(
             "--at",
-            help="With --kind topology: the time of the picture. Default: the end of the run for nodes, means for wires.",
+            help="With --kind topology: draw the network at this time. Default: the end of the run if there are nodes or "
+            "media, else means over the run.",
         ),
     ] = None,
     name: Annotated[
         list[str] | None,
         typer.Option(
             "--name",
-            help="What a result is called in the figure; once for each result. Default: what tells results apart, "
-            "of controller, scenario, overrides that differ, world and the file's name.",
+            help="Label of a result in the figure; once for each result. Default: the controller, and as needed the "
+            "scenario, overrides, world or file name.",
         ),
     ] = None,
     width: WidthOption = None,
@@ -479,13 +486,14 @@ def plot(
 
 @app.command(cls=Command, epilog="Example: anabranch animate air.json.gz --output air.html")
 def animate(
-    result: Annotated[Path, typer.Argument(help="A file that `run --series --json` wrote.")],
+    result: Annotated[Path, typer.Argument(help="A file written by `run --series --json`.")],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="The page to write. Default: animation.html."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Which replication. Default: the first.")
+        int | None,
+        typer.Option("--seed", min=0, help="Seed of the replication to play. Default: the first."),
     ] = None,
 ) -> None:
     """Write a page that plays a run: links with their queues, nodes, flows, windows and drops."""
@@ -504,7 +512,7 @@ def show(
     controller: ControllerOption = None,
     set_: SetOption = None,
 ) -> None:
-    """Print the text of a scenario, to begin one of your own with."""
+    """Print the text of a scenario, as a start for your own."""
     from .listing import show_command
 
     show_command(scenario, controller, set_ or [])
@@ -526,11 +534,13 @@ def list_(
     ] = None,
     long: Annotated[
         bool,
-        typer.Option("--long", help="Formulas, sources, options, whole statements, meanings."),
+        typer.Option(
+            "--long", help="Also show formulas, sources, options, full statements or units."
+        ),
     ] = False,
     format_: FormatOption = TEXT,
 ) -> None:
-    """List what the program knows by name; --long shows all that it knows of each."""
+    """List the names that commands and scenarios accept, with descriptions."""
     from .listing import list_command
 
     list_command(what, of, long)

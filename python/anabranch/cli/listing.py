@@ -104,8 +104,10 @@ def cells(_long: bool) -> None:
         known = cells(key)
         rows.append([key, str(len(known)), f"{key}:{next(iter(known))}"])
     out = console()
-    out.print(table("Cells of documents", ["document", "cells", "such as"], rows, left=3))
-    out.print("anabranch list cells DOCUMENT shows all of one", style="dim", highlight=False)
+    out.print(table("Cells of documents", ["document", "cells", "example"], rows, left=3))
+    out.print(
+        "anabranch list cells DOCUMENT shows all cells of a document", style="dim", highlight=False
+    )
 
 
 def cells_of(key: str, _long: bool) -> None:
@@ -114,24 +116,25 @@ def cells_of(key: str, _long: bool) -> None:
 
     key = document(key)
     rows = [
-        [f"{key}:{name}", one.scenario, one.controller or "as there"]
+        [f"{key}:{name}", one.scenario, one.controller or "the scenario's"]
         for name, one in cells(key).items()
     ]
     out = console()
     out.print(table(f"Cells of {key}", ["cell", "scenario", "controller"], rows, left=3))
     out.print(
-        "anabranch show CELL shows what one overrides, and its whole text",
+        "anabranch show CELL prints a cell as a whole scenario, with its overrides",
         style="dim",
         highlight=False,
     )
 
 
 def document(key: str) -> str:
-    """The key of a document that the user named. Raises KeyError for an unknown one."""
+    """The name of the document or folder that the user named. Raises KeyError for an unknown one."""
     from ..offers import lookup
     from ..papers import PAPERS
+    from ..papers.registry import is_folder
 
-    return lookup("document", key, PAPERS, "the documents are")
+    return key if is_folder(key) else lookup("document", key, PAPERS, "the documents are")
 
 
 def claims(long: bool) -> None:
@@ -158,9 +161,9 @@ def claims_of(key: str, long: bool) -> None:
 
 def _claims(key: str, long: bool) -> None:
     """The claims of a document; statements whole if `long`, or if a program is to read them."""
-    from ..papers.ledger import claims
+    from ..papers import opened
 
-    known, out = claims(key).values(), console()
+    known, out = opened(key).claims.values(), console()
     whole = long or output.format != TEXT
     room = max(20, out.width - max(len(claim.id) for claim in known) - SECTION - BORDERS)
     rows = []
@@ -175,8 +178,8 @@ def _claims(key: str, long: bool) -> None:
 
 def _how(long: bool) -> None:
     """Hint on how to see more of claims."""
-    more = "" if long else "--long shows statements whole; "
-    text = f"{more}anabranch reproduce CLAIM judges one"
+    more = "" if long else "--long shows full statements; "
+    text = f"{more}anabranch reproduce CLAIM judges one claim"
     console().print(text, style="dim", highlight=False)
 
 

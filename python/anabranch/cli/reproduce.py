@@ -13,18 +13,19 @@ import typer
 from ..files import check_writable, write_json
 from ..makers import Maker
 from ..offers import chosen
-from ..papers import PAPERS, Finding, Laboratory, evaluate, select
+from ..papers import Finding, Laboratory, Paper, evaluate, select
 from ..papers.beside import conditions, together
 from ..papers.explanations import explanations
 from ..papers.laboratory import SIMULATION, Progress, Simulation, World
 from ..papers.measurements import LINUX, Measurements
-from ..papers.pages import interruption, write_report
-from ..papers.row import BEYOND, Row, caption, head
+from ..papers.pages import change_text, interruption, write_report
+from ..papers.registry import is_folder, opened
+from ..papers.row import BEYOND, Row, caption, head, rate_text
 from ..statistics import Interval, Verdict
 from .keeping import show_and_write
 from .making import THREADS, Making
 from .tables import Table
-from .terminal import console, progress, table, worded
+from .terminal import console, named, progress, table, worded
 
 WORLDS = (SIMULATION, LINUX)
 SEEDS = {SIMULATION: (20, 5), LINUX: (5, 3)}
@@ -101,10 +102,14 @@ def reproduce_command(names: list[str], options: ReproduceOptions) -> None:
         raise ValueError(error.args[0]) from None
     if json:
         check_writable(json)
+    papers = {key: opened(key) for key in selected}
+    for name, paper in papers.items():
+        if is_folder(name):
+            paper.check()  # those that are shipped are checked by tests
     if report:
         report.mkdir(parents=True, exist_ok=True)
-        for key in selected:
-            check_writable(page_of(key, report))
+        for paper in papers.values():
+            check_writable(page_of(paper.key, report))
     repetitions = options.seeds or SEEDS[where.world][quick]
     findings: list[Finding] = []
     laboratories: dict[str, Laboratory] = {}
@@ -114,9 +119,10 @@ def reproduce_command(names: list[str], options: ReproduceOptions) -> None:
             tell(done, total, f"running {name}")
 
         for key, ids in selected.items():
-            world = where.built(key, quick, maker)
+            paper = papers[key]
+            world = where.built(paper.key, quick, maker)
             found, lab = evaluate(
-                key, ids, seeds=repetitions, world=world, quick=quick, progress=configuration
+                paper, ids, seeds=repetitions, world=world, quick=quick, progress=configuration
             )
             if where.judged and lab.absent and not lab.results:
                 why = "; ".join(dict.fromkeys(lab.absent.values()))
@@ -125,15 +131,15 @@ def reproduce_command(names: list[str], options: ReproduceOptions) -> None:
             findings += found
             if laboratories[key].interrupted:
                 break
-            if not quick and where.world == SIMULATION and len(ids) == len(PAPERS[key].claims):
-                _sensitivity(key, laboratories[key], configuration)
+            if not quick and where.world == SIMULATION and len(ids) == len(paper.claims):
+                _sensitivity(paper, laboratories[key], configuration)
     pages = [
-        (page_of(key, report), partial(write_report, PAPERS[key], findings, lab))
+        (page_of(papers[key].key, report), partial(write_report, papers[key], findings, lab))
         for key, lab in laboratories.items()
         if report
     ]
     show_and_write(
-        lambda: show(findings, laboratories),
+        lambda: show(findings, [(papers[key], lab) for key, lab in laboratories.items()]),
         (json, lambda file: write_json(file, [finding.to_json() for finding in findings])),
         *pages,
     )
@@ -148,44 +154,49 @@ def page_of(key: str, directory: Path) -> Path:
     return directory / f"{key}.html"
 
 
-def _sensitivity(key: str, lab: Laboratory, configuration: Progress) -> None:
+def _sensitivity(paper: Paper, lab: Laboratory, configuration: Progress) -> None:
     """Runs the configurations that vary open parameters; ten seeds are enough to show an effect."""
     lab.seeds = min(lab.seeds, SENSITIVITY_SEEDS)
-    lab.run(PAPERS[key].sensitivity, configuration)
+    lab.run(paper.sensitivity, configuration)
 
 
-def show(findings: list[Finding], laboratories: dict[str, Laboratory]) -> None:
+def show(findings: list[Finding], laboratories: Sequence[tuple[Paper, Laboratory]]) -> None:
     """Prints the side-by-side table, the verdicts, and the claims that were not reproduced."""
     out = console()
     remarks: dict[str, str] = {}
-    for key, lab in laboratories.items():
-        rows = PAPERS[key].side_by_side(lab)
+    for paper, lab in laboratories:
+        rows = paper.side_by_side(lab)
         remarks |= {row.claim: f",\n{row.remark}" for row in rows if row.remark}
         if rows:
             out.print(_side_by_side(rows))
         if how := conditions(lab):
             out.print(together(how), style="dim", highlight=False)
-        moved = PAPERS[key].moved(lab)
+        moved = paper.moved(lab)
         if moved:
             out.print(_moved(moved))
-            out.print(PAPERS[key].sensitivity_text, style="dim", highlight=False)
-    measured = any(lab.beside for lab in laboratories.values())
+            out.print(paper.sensitivity_text, style="dim", highlight=False)
+    measured = any(lab.beside for _, lab in laboratories)
     listed = [f for f in findings if not measured or f.verdict != "not_run"]
     claims = [
-        [f.claim.id, f.claim.source, f.world, worded(f.verdict) + remarks.get(f.claim.id, "")]
+        [
+            f.claim.id,
+            named(f.claim.source),
+            f.world,
+            worded(f.verdict) + remarks.get(f.claim.id, ""),
+        ]
         for f in listed
     ]
     if claims:
         out.print(table("Claims", ["claim", "source", "world", "verdict"], claims, left=4))
     _print_not_run(findings)
     for ids, text in explanations(findings):
-        out.print(f"[bold]{', '.join(ids)}[/]: {text}\n", highlight=False)
+        out.print(f"[bold]{', '.join(ids)}[/]: {named(text)}\n", highlight=False)
     counts = Counter(f.verdict for f in findings)
     order: tuple[Verdict, ...] = ("reproduced", "not_reproduced", "undecided", "not_run")
     out.print(", ".join(f"{counts[v]} {v.replace('_', ' ')}" for v in order if counts[v]))
-    for key, lab in laboratories.items():
+    for paper, lab in laboratories:
         if lab.interrupted:
-            out.print(f"[bold]{interruption(PAPERS[key], findings, lab)}[/]", highlight=False)
+            out.print(f"[bold]{interruption(paper, findings, lab)}[/]", highlight=False)
 
 
 def _print_not_run(findings: list[Finding]) -> None:
@@ -216,12 +227,10 @@ def _marked(row: Row) -> list[str]:
 
 
 def _moved(variants: Sequence[tuple[str, dict[str, Interval]]]) -> Table:
-    """Effect of the open parameters."""
-    title = "What the open parameters move"
-    configurations = list(variants[0][1])
-    head = ["variant", *configurations]
-    body = [
-        [name, *(f"{values[c].mean:.3f}" if c in values else "–" for c in configurations)]
-        for name, values in variants
+    """Effect of the open parameters: values, and in brackets the change from the first row."""
+    (chosen, base), *others = variants
+    rows = [[chosen, *(rate_text(value) for value in base.values())]]
+    rows += [
+        [name, *(change_text(values.get(c), base[c]) for c in base)] for name, values in others
     ]
-    return table(title, head, body)
+    return table("What the open parameters move", ["variant", *base], rows)

@@ -1,20 +1,29 @@
 """The source documents: experiments, published numbers, verdicts."""
 
-from .document import Paper
 from .findings import Check, Finding
 from .laboratory import Configuration, Laboratory
-from .ledger import Claim, claims
-from .registry import PAPERS, evaluate, select
+from .ledger import Claim
+from .library import Cell, Link, Metric, Users, measure, without_runs
+from .paper import Paper
+from .reading import LedgerError
+from .registry import PAPERS, evaluate, opened, select
 
 __all__ = [
     "PAPERS",
+    "Cell",
     "Check",
     "Claim",
     "Configuration",
     "Finding",
     "Laboratory",
+    "LedgerError",
+    "Link",
+    "Metric",
     "Paper",
-    "claims",
+    "Users",
     "evaluate",
+    "measure",
+    "opened",
     "select",
+    "without_runs",
 ]

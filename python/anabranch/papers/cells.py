@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..offers import UnknownName, find, lookup, offer
+from ..offers import UnknownName, find, offer
 from ..scenario import Scenario, load
 from .laboratory import SIMULATION, Configuration
-from .registry import PAPERS
+from .registry import PAPERS, opened
 
 
 def cells(key: str) -> dict[str, Configuration]:
-    """The configurations of a document by name: a shipped scenario, a controller and overrides.
+    """The configurations of a document or a folder by name: a scenario, a controller and overrides.
 
-    Raises KeyError for an unknown document.
+    Raises KeyError for an unknown document, and LedgerError for a folder that is wrong.
     """
-    paper = lookup("document", key, PAPERS, "the documents are")
-    found: dict[str, Configuration] = PAPERS[paper].configurations_of(SIMULATION)
-    return found
+    return opened(key).configurations_of(SIMULATION)
 
 
 def cell(key: str, name: str) -> Scenario:

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from numpy.typing import ArrayLike
-
-from ..statistics import Interval, Verdict, interval, judge, worst
+from ..statistics import Interval, Verdict, worst
 from .ledger import Claim
-
-CAPITALS = {"a", "b", "c", "ack", "ap1", "ap2", "c1", "c2", "lia", "mss", "olia", "rtt", "tcp"}
-"""Scenarios, capacities and abbreviations, which identifiers have in small letters."""
 
 WORLDS = ("theory", "simulation", "structure")
 """Origin of a finding; `structure` means an inspection of the program itself."""
@@ -58,10 +52,10 @@ class Finding:
     def why(self) -> str:
         """The evidence, after the checks that decide where not all of them do."""
         wrong = [c for c in self.checks if c.verdict == self.verdict != "reproduced"]
-        missed = [words(c.name, self.claim.id) for c in wrong]
+        missed = [self.claim.spelling.words(c.name) for c in wrong]
         if not missed or len(missed) == len(self.checks):
             return self.evidence
-        return f"{words(self.verdict)}: {', '.join(missed)}. {self.evidence}".strip()
+        return f"{self.verdict.replace('_', ' ')}: {', '.join(missed)}. {self.evidence}".strip()
 
     def to_json(self) -> dict[str, Any]:
         """One object as `anabranch reproduce --json` writes it."""
@@ -87,28 +81,6 @@ class Finding:
         }
 
 
-def measured(claim: Claim, key: str, values: ArrayLike | Interval) -> Check:
-    """A number, or one for each replication, against the band of the ledger's entry `key`."""
-    value = values if isinstance(values, Interval) else interval(values)
-    band = claim.band(key)
-    entry = claim.expected[key]
-    return Check(
-        key,
-        {k: entry[k] for k in ("value", "unit") if k in entry},
-        value,
-        band,
-        judge(value, *band),
-    )
-
-
-def within(
-    name: str, published: Any, values: ArrayLike | Interval, low: float | None, high: float | None
-) -> Check:
-    """As `measured`, for a bound that the claim states in words."""
-    value = values if isinstance(values, Interval) else interval(values)
-    return Check(name, published, value, (low, high), judge(value, low, high))
-
-
 def difference_or_none(check: Check, none: float, published: float) -> Check:
     """The check of a published difference whose band begins or ends at `none`, no difference.
 
@@ -127,24 +99,6 @@ def difference_or_none(check: Check, none: float, published: float) -> Check:
     return check
 
 
-def holds(name: str, published: Any, obtained: bool) -> Check:
-    """A predicate that holds or does not."""
-    return Check(
-        name, published, bool(obtained), None, "reproduced" if obtained else "not_reproduced"
-    )
-
-
-Bound = tuple[ArrayLike, float | None, float | None]
-"""Values, one for each replication, and the band that their mean is to lie in."""
-
-
-def hold_together(name: str, published: str, bounds: Sequence[Bound]) -> Check:
-    """A predicate made of bounds: it holds when all of them do, and is undecided while one is."""
-    verdict = worst([judge(interval(values), low, high) for values, low, high in bounds])
-    obtained = "undecided" if verdict == "undecided" else verdict == "reproduced"
-    return Check(name, published, obtained, None, verdict)
-
-
 def finding(
     claim: Claim, world: str, checks: list[Check], why: str = "", *, unless: str = ""
 ) -> Finding:
@@ -160,29 +114,6 @@ def finding(
 def not_run(claim: Claim, why: str) -> Finding:
     """A claim that was not run, and the reason."""
     return Finding(claim, "none", (), why, "not_run")
-
-
-SIZES = {"tse": "N"}
-"""Name of the number that identifiers give as `n30`, for documents where it is not N1."""
-
-
-def words(name: str, claim: str = "") -> str:
-    """An identifier as people read it: `p2_over_p1_n30` is "p2 over p1 at N1 = 30", of some
-    documents "at N = 30".
-
-    A name with spaces is made of words already.
-    """
-    size = SIZES.get(claim.split(".")[0], "N1")
-    return name if " " in name else " ".join(_word(part, size) for part in name.split("_"))
-
-
-def _word(part: str, size: str) -> str:
-    """A part of an identifier; numbers stand apart from words and units: "type 2", "1500 B"."""
-    if part in CAPITALS:
-        return part.upper()
-    part = re.sub(r"^n(?=\d+$)", f"at {size} = ", part)
-    part = re.sub(r"^ge$", "≥", part)
-    return re.sub(r"(?<=[a-z]{3})(?=\d)|(?<=\d)(?=(?:B|ms)$)", " ", part)
 
 
 def prose(text: str) -> str:

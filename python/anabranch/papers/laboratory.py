@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from ..makers import Core, Maker, Wanted
-from ..offers import unknown
+from ..offers import UnknownName, unknown
 from ..result import Result
 from ..scenario import load
 
@@ -41,6 +41,10 @@ class ReportProgress(Protocol):
 
 class NoResult(Exception):
     """A world has no result of a configuration; the text says why."""
+
+
+class NotRun(UnknownName):
+    """A cell has not been run."""
 
 
 class World(Protocol):
@@ -181,5 +185,6 @@ class Laboratory:
 
     def __getitem__(self, name: str) -> Result:
         if name not in self.results:
-            raise unknown("result of a configuration", name, self.results, "there are those of")
+            error = unknown("result of a configuration", name, self.results, "there are those of")
+            raise NotRun(*error.args)
         return self.results[name]

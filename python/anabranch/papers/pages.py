@@ -15,9 +15,9 @@ from ..result import Result, run
 from ..scenario import load
 from ..statistics import Interval
 from .beside import conditions, together
-from .document import Paper
-from .findings import Finding, prose, words
+from .findings import Finding, prose
 from .laboratory import SIMULATION, Laboratory
+from .paper import Paper
 from .row import REMARK, Row, band_text, caption, head, rate_text
 
 LEAST = 1e-6
@@ -37,7 +37,9 @@ def write_report(paper: Paper, findings: Sequence[Finding], lab: Laboratory, fil
         _choices(lab),
     ]
     verdicts = [finding.verdict for finding in own]
-    counts = ", ".join(f"{verdicts.count(v)} {words(v)}" for v in dict.fromkeys(verdicts))
+    counts = ", ".join(
+        f"{verdicts.count(v)} {v.replace('_', ' ')}" for v in dict.fromkeys(verdicts)
+    )
     stopped = interruption(paper, findings, lab)
     page = Report(
         title=f"{paper.title} – {stopped}" if stopped else paper.title,
@@ -125,7 +127,7 @@ def _claims(findings: Sequence[Finding], rows_beside: Sequence[Row]) -> Section:
         rows.append([Cell(f.claim.id, heading=True), statement, Cell(f.verdict, f.verdict)])
         rows += [
             [
-                words(check.name, f.claim.id),
+                f.claim.spelling.words(check.name),
                 number(check.published),
                 number(check.obtained),
                 band_text(check.band, plain) if check.band else "",
@@ -297,7 +299,8 @@ def _sensitivity(paper: Paper, lab: Laboratory) -> list[Section]:
     chosen, base = table[0]
     rows: list[list[str | Cell]] = [[chosen, *(rate_text(value) for value in base.values())]]
     rows += [
-        [variant, *(_moved(values.get(c), base[c]) for c in base)] for variant, values in table[1:]
+        [variant, *(change_text(values.get(c), base[c]) for c in base)]
+        for variant, values in table[1:]
     ]
     numbers = {value.n for _, values in table for value in values.values()}
     caption = f"Sensitivity: means of {' or '.join(map(str, sorted(numbers)))} replications"
@@ -311,7 +314,7 @@ def _sensitivity(paper: Paper, lab: Laboratory) -> list[Section]:
     ]
 
 
-def _moved(value: Interval | None, base: Interval) -> str:
+def change_text(value: Interval | None, base: Interval) -> str:
     """A rate and its change; a dash for a configuration that an interrupt has left out."""
     if value is None:
         return "–"

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from ..offers import UnknownName, find, lookup, offer
-from . import couple_plus, cs218, khalili, tse, wifi
 from .beside import explained
-from .document import Paper
 from .findings import Finding, not_run
 from .laboratory import LEAST_RUNS, SIMULATION, Laboratory, Progress, Simulation, World
+from .paper import Home, Paper, shipped
 
-PAPERS = {module.PAPER.key: module.PAPER for module in (khalili, tse, couple_plus, wifi, cs218)}
+PAPERS: dict[str, Paper] = {
+    "khalili": shipped("khalili"),
+    "tse": shipped("tse"),
+    "couple-plus": shipped("couple_plus"),
+    "wifi": shipped("wifi"),
+    "cs218": shipped("cs218"),
+    "peng-2016": shipped("peng_2016"),
+    "ware-2019": shipped("ware_2019"),
+}
 """The documents by key."""
 
 MOST_NAMED = 6
@@ -22,33 +30,67 @@ SEEDS_BESIDE = 5
 """Seeds of the simulation that is compared with another world, as many as in the documents."""
 
 
-def select(names: Sequence[str]) -> dict[str, list[str]]:
-    """Claim ids by document for the names that a user gave: documents or claims; no names select
-    all.
+def opened(name: str | Path) -> Paper:
+    """A shipped document by its key, or the paper of a folder with a ledger.
 
-    Raises KeyError, listing the known names, for a name that is neither.
+    Raises UnknownName for a name that is neither, and LedgerError for a folder that is not one.
+    """
+    if is_folder(name):
+        folder = Path(name).resolve()
+        ours = folder.parent == Path(__file__).parent  # its Python is part of a package
+        return shipped(folder.name) if ours else Paper(Home(Path(name)))
+    return PAPERS[lookup("document", str(name), PAPERS, "the documents are")]
+
+
+def is_folder(name: str | Path) -> bool:
+    """Whether a name is that of a folder rather than of a shipped document."""
+    return (
+        isinstance(name, Path)
+        or (Path(name).is_dir() and find(name, PAPERS) is None)
+        or "/" in name
+    )
+
+
+def select(names: Sequence[str]) -> dict[str, list[str]]:
+    """Claim ids by document for the names that a user gave: documents, folders or claims; no names
+    select all. With claims of a folder named as well, these are judged and not all of them.
+
+    Raises KeyError, listing the known names, for a name that is none of these.
     """
     if not names:
         return {key: list(paper.claims) for key, paper in PAPERS.items()}
+    folders = {name: opened(name) for name in names if is_folder(name)}
+    papers = {**folders, **PAPERS}
     chosen: dict[str, list[str]] = {}
     for name in names:
-        keys = {id: key for key, paper in PAPERS.items() for id in (key, *paper.claims)}
-        found = find(name, keys)
-        if found is None:
-            of = find(name.split(".")[0], PAPERS)
-            known = ", ".join(PAPERS[of].claims if of else PAPERS)
-            raise UnknownName(
-                f"there is no document or claim {name!r}{offer(name, keys)}\n"
-                f"help: the {f'claims of {of}' if of else 'documents'} are {known}"
-            )
-        key = keys[found]
-        ids = list(PAPERS[key].claims) if found == key else [found]
+        if name in folders:
+            chosen.setdefault(name, [])
+            continue
+        key, id = _named(name, papers)
+        ids = [id] if id else list(papers[key].claims)
         chosen.setdefault(key, []).extend(id for id in ids if id not in chosen.get(key, []))
-    return chosen
+    return {key: ids or list(papers[key].claims) for key, ids in chosen.items()}
+
+
+def _named(name: str, papers: Mapping[str, Paper]) -> tuple[str, str]:
+    """The document of a name and, if it is one, the claim. Raises UnknownName."""
+    for key, paper in papers.items():
+        if name == key or (name.startswith(f"{key}.") and name in paper.claims):
+            return key, "" if name == key else name
+    keys = {id: key for key, paper in reversed(list(papers.items())) for id in (key, *paper.claims)}
+    found = find(name, keys)
+    if found is None:
+        of = find(name.split(".")[0], papers)
+        known = ", ".join(papers[of].claims if of else papers)
+        raise UnknownName(
+            f"there is no document or claim {name!r}{offer(name, keys)}\n"
+            f"help: the {f'claims of {of}' if of else 'documents'} are {known}"
+        )
+    return keys[found], "" if found == keys[found] else found
 
 
 def evaluate(
-    key: str,
+    key: str | Path | Paper,
     ids: Sequence[str],
     *,
     seeds: int = 20,
@@ -57,6 +99,7 @@ def evaluate(
     progress: Progress | None = None,
 ) -> tuple[list[Finding], Laboratory]:
     """Runs the configurations that the claims `ids` of document `key` need, and judges each claim.
+    `key` is a shipped document or the path of a folder with a ledger.
 
     `world` is the simulation by default. With another world the same configurations are also
     simulated, and `quick` measures short configurations, of the whole document only a sample. With
@@ -64,9 +107,9 @@ def evaluate(
 
     After an interrupt the claims whose configurations had all finished are judged, the others are
     `not_run`, and the laboratory's `interrupted` is set. Raises the errors of the world, and
-    KeyError for an unknown document or claim.
+    KeyError for an unknown document or claim, and LedgerError for a folder that is wrong.
     """
-    paper = PAPERS[lookup("document", key, PAPERS, "the documents are")]
+    paper = key if isinstance(key, Paper) else opened(key)
     ids = [lookup("claim", id, paper.claims, "the claims are") for id in ids]
     world = world or Simulation()
     laboratory = Laboratory(paper.configurations_of(world.name, quick=quick), seeds, world=world)
@@ -83,7 +126,7 @@ def _wanted(paper: Paper, ids: Sequence[str], laboratory: Laboratory, quick: boo
     """
     simulated = laboratory.world.name == SIMULATION
     if simulated and quick and paper.brief and len(ids) == len(paper.claims):
-        ids = [paper.full(id) for id in paper.brief]
+        ids = paper.brief
     own = [paper.evaluators[id] for id in ids if id in paper.evaluators]
     needed = {configuration: None for _, configurations in own for configuration in configurations}
     if len(ids) == len(paper.claims):

@@ -1,6 +1,4 @@
-"""Events of configurations, and packets of small runs: the packets that a coded path sends, its
-feedback, and its verdicts.
-"""
+"""Events of cells, and packets of small runs: what a coded path sends, and its feedback."""
 
 from __future__ import annotations
 
@@ -12,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,21 +18,21 @@ from ...result import Recording, Result, run
 from ...runs import Run
 from ...scenario import load
 from ..laboratory import Configuration
-from .reading import Floats
+from ..library import Floats
 
 CODED, ACKNOWLEDGEMENT = 0xC1, 0xC2
 """First bytes of what a coded path sends and gets."""
 KEEP = 120
 """Bytes of each packet in a capture: all headers."""
+BACK_S = 1.0
+"""The oldest that a loss can be when the sender asks about it: the longest RTT with full queues."""
 
 
-@dataclass(frozen=True)
-class Events:
-    """Events of one path of one run: time, kind and link; sorted by time."""
+class Events(NamedTuple):
+    """Events of one path of one run: time and kind; sorted by time."""
 
     t_s: Floats
     kind: tuple[str, ...]
-    link: tuple[str | None, ...]
 
     def times(self, *kinds: str) -> Floats:
         """When these happened."""
@@ -44,25 +43,18 @@ def of_path(one: Run, flow: int, path: int) -> Events:
     """A path's events in a run with its log."""
     log = one.events_log
     own = np.flatnonzero((np.asarray(log.flow) == flow) & (np.asarray(log.path) == path))
-    kinds, links = log.kind, log.link
-    return Events(
-        np.asarray(log.t_s, dtype=float)[own],
-        tuple(str(kinds[i]) for i in own),
-        tuple(links[i] for i in own),
-    )
+    return Events(np.asarray(log.t_s, dtype=float)[own], tuple(str(log.kind[i]) for i in own))
+
+
+def of_seeds(configuration: Configuration, seeds: Sequence[int]) -> Result:
+    """A configuration run again with its events written down."""
+    return _logged(configuration, tuple(seeds))
 
 
 @cache
-def logged(configuration: Configuration, seeds: tuple[int, ...]) -> Result:
-    """A configuration run again with its events written down."""
-    return run(
-        load(configuration.scenario),
-        seeds,
-        controller=configuration.controller,
-        overrides=configuration.overrides,
-        series=configuration.series,
-        events=True,
-    )
+def _logged(one: Configuration, seeds: tuple[int, ...]) -> Result:
+    asked: dict[str, Any] = {"controller": one.controller, "overrides": one.overrides}
+    return run(load(one.scenario), seeds, series=one.series, events=True, **asked)
 
 
 @dataclass(frozen=True)
@@ -72,11 +64,9 @@ class Combination:
     t_s: float
     base: int
     count: int
-    key: int
 
 
-@dataclass(frozen=True)
-class Acknowledgement:
+class Acknowledgement(NamedTuple):
     """Feedback to the sender: loss flag, first segment not seen, degrees of freedom, segments
     covered.
     """
@@ -95,22 +85,25 @@ class Acknowledgement:
 
 @dataclass(frozen=True)
 class Captured:
-    """One run of a path: its packets, feedback and events, and its window over time in segments."""
+    """One run of a path: its packets, feedback and events; when its window and ssthresh changed,
+    and to how many segments.
+    """
 
     result: Result
     sent: tuple[Combination, ...]
     told: tuple[Acknowledgement, ...]
     events: Events
-    changed_s: Floats
-    windows: Floats
+    windows: tuple[Floats, Floats]
     thresholds: tuple[Floats, Floats]
-    """When ssthresh changed, and to how many segments."""
+
+    def window(self, at_s: float, *, before: bool = False) -> float:
+        """The window once everything at a time has happened, or just before."""
+        return _at(self.windows, at_s, before)
 
     def in_slow_start(self, at_s: float) -> bool:
         """Whether the window is below ssthresh just before a time."""
-        t_s, segments = self.thresholds
-        at = np.searchsorted(t_s, at_s - 1e-9, side="right") - 1
-        return bool(at < 0 or self.window(at_s, before=True) < segments[at])
+        threshold = _at(self.thresholds, at_s, True)
+        return bool(np.isnan(threshold) or self.window(at_s, before=True) < threshold)
 
     def acknowledged(self, at_s: float) -> int:
         """Increase of the first unseen segment from the previous acknowledgement to the one at a
@@ -121,23 +114,35 @@ class Captured:
                 return ack.first_unseen - before.first_unseen
         return 0
 
-    def window(self, at_s: float, *, before: bool = False) -> float:
-        """The window once everything at a time has happened, or just before."""
-        at = np.searchsorted(self.changed_s, at_s + (-1e-9 if before else 1e-9), side="right") - 1
-        return float(self.windows[at]) if at >= 0 else float("nan")
+    def verdicts(self) -> list[tuple[float, str, bool]]:
+        """Time and name of what Couple+ did, and whether a timeout was the cause."""
+        timeouts = set(self.events.times("timeout"))
+        return [
+            (float(t), kind, t in timeouts)
+            for t, kind in zip(self.events.t_s, self.events.kind, strict=True)
+            if kind in ("asked", "noise", "congestion")
+        ]
+
+
+def _at(changes: tuple[Floats, Floats], at_s: float, before: bool) -> float:
+    """The value once everything at a time has happened, or just before; NaN before the first."""
+    t_s, values = changes
+    at = np.searchsorted(t_s, at_s + (-1e-9 if before else 1e-9), side="right") - 1
+    return float(values[at]) if at >= 0 else float("nan")
 
 
 @cache
-def captured(
-    overrides: tuple[str, ...], controller: str, path: int = 1, flow: str = "multipath"
-) -> Captured:
-    """A run of the static network with seed 1, and the packets and feedback of one path of
-    a flow.
+def captured(overrides: tuple[str, ...], controller: str) -> Captured:
+    """A run of the static network with seed 1, and the packets and feedback of the multipath flow's
+    last path, which is coded.
     """
+    scenario = load("couple-plus/static")
+    user = scenario.plan(overrides=overrides).classes[0]
+    path = len(user.paths) - 1
     with tempfile.TemporaryDirectory() as folder:
         pcap, qlog = Path(folder) / "run.pcapng", Path(folder) / "run.qlog"
         result = run(
-            load("couple-plus/static"),
+            scenario,
             (1,),
             controller=controller,
             overrides=overrides,
@@ -145,25 +150,14 @@ def captured(
             events=True,
             recording=Recording(pcap=pcap, qlog=qlog, keep_bytes=KEEP),
         )
-        packets = list(_packets(pcap.read_bytes(), f"{flow}.path{path}"))
+        packets = list(_packets(pcap.read_bytes(), f"{user.name}.path{path}"))
         traces = json.loads(qlog.read_text())["traces"]
-    payload = result.plan.classes[0].payload_bytes
-    (own,) = [trace for trace in traces if trace["title"] == f"{flow}.0.path{path}"]
-    windows, thresholds = (
-        np.array(
-            [
-                (event["time"] / 1e3, event["data"][key] / payload)
-                for event in own["events"]
-                if key in event["data"]
-            ]
-        ).reshape(-1, 2)
-        for key in ("congestion_window", "ssthresh")
-    )
+    (own,) = [trace for trace in traces if trace["title"] == f"{user.name}.0.path{path}"]
     sent, told = [], []
     for t_s, data in packets:
         if data[:1] == bytes([CODED]):
             word = int.from_bytes(data[4:12], "big")
-            sent.append(Combination(t_s, word >> 32, word & 0xFF, word >> 8 & 0xFFFFFF))
+            sent.append(Combination(t_s, word >> 32, word & 0xFF))
         elif data[:1] == bytes([ACKNOWLEDGEMENT]):
             first, rank, highest = struct.unpack(">III", data[4:16])
             told.append(Acknowledgement(t_s, bool(data[1] & 1), first, rank, highest))
@@ -172,10 +166,18 @@ def captured(
         tuple(sent),
         tuple(told),
         of_path(result.runs[0], 0, path),
-        windows[:, 0],
-        windows[:, 1],
-        (thresholds[:, 0], thresholds[:, 1]),
+        *(
+            _changes(own["events"], key, user.payload_bytes)
+            for key in ("congestion_window", "ssthresh")
+        ),
     )
+
+
+def _changes(rows: Sequence[Any], key: str, payload_bytes: int) -> tuple[Floats, Floats]:
+    """When a quantity of a qlog changed, in seconds, and to how many segments."""
+    found = [(r["time"] / 1e3, r["data"][key] / payload_bytes) for r in rows if key in r["data"]]
+    t_s, segments = np.array(found).reshape(-1, 2).T
+    return t_s, segments
 
 
 def _packets(data: bytes, name: str) -> Iterator[tuple[float, bytes]]:
@@ -195,8 +197,7 @@ def _packets(data: bytes, name: str) -> Iterator[tuple[float, bytes]]:
                 yield ((high << 32) + low) / 1e9, packet[4 * (packet[0] & 15) + 8 :]
 
 
-@dataclass(frozen=True)
-class Episode:
+class Episode(NamedTuple):
     """From a loss's being asked about to the verdict, with the losses that it is about."""
 
     asked_s: float
@@ -206,12 +207,6 @@ class Episode:
     """Packets that queues dropped."""
     lost: int
     """Packets that the air took."""
-
-
-BACK_S = 1.0
-"""Upper bound on the age of a loss when the sender asks about it: the longest RTT with
-full queues.
-"""
 
 
 def episodes(events: Events, start_s: float, end_s: float) -> list[Episode]:
@@ -233,8 +228,3 @@ def episodes(events: Events, start_s: float, end_s: float) -> list[Episode]:
                 found.append(Episode(asked, float(t_s), kind == "congestion", *counts))
             asked, before = None, float(t_s)
     return found
-
-
-def of_seeds(configuration: Configuration, seeds: Sequence[int]) -> Result:
-    """`logged` for any sequence of seeds."""
-    return logged(configuration, tuple(seeds))

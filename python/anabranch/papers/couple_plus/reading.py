@@ -1,33 +1,22 @@
-"""Quantities that claims read from configurations: rates of the competition period, shares, series;
-one value for each seed.
-"""
+"""What runs say of the three paths: their rates in the competition period, and their series."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from ...result import Result
 from ...runs import Run
-from ...statistics import Interval, interval
+from ...statistics import Interval, difference, interval
 from ..laboratory import Laboratory
-from .configurations import LASTING, POINTS, point
-
-Floats = NDArray[np.float64]
+from ..library import Cell, Floats, Metric, measure
 
 START_S = 1.0
 """Both have started by then: the competition period begins."""
-SUB0, SUB1, TCP = 0, 1, 2
-"""Columns of paths: two of the multipath flow, then the TCP."""
 FLOW_PATHS = (("multipath", 0), ("multipath", 1), ("tcp", 0))
-
-
-def exact(value: float) -> Interval:
-    """A number without spread."""
-    return Interval(float(value), 0.0, 1)
+"""The paths by their numbers here: two of the multipath flow, then the TCP's."""
 
 
 def columns(run: Run) -> dict[tuple[str, int], int]:
@@ -63,14 +52,9 @@ def rates_kbps(run: Run) -> Floats:
     return over(run, "taken_bytes", START_S, end_s) * 8e-3 / (end_s - START_S)
 
 
-def competition(lab: Laboratory, configuration: str) -> Floats:
-    """Subflow 0, subflow 1 and the TCP in kb/s, shape (seeds, 3); in the long run after the
-    warm-up.
-    """
-    result = lab[configuration]
-    if any(configuration.startswith(f"{name}, ") for name in LASTING) or configuration.startswith(
-        "uncoded-"
-    ):
+def competition(result: Result) -> Floats:
+    """Rates of all paths in kb/s, shape (seeds, paths); after the warm-up where there is one."""
+    if result.plan.warmup_s:
         return np.stack(
             [result.path(name, path, "goodput_bps")[:, 0] / 1e3 for name, path in FLOW_PATHS],
             axis=1,
@@ -78,18 +62,36 @@ def competition(lab: Laboratory, configuration: str) -> Floats:
     return np.array([rates_kbps(run) for run in result.runs])
 
 
-def sub1_over_tcp(lab: Laboratory, configuration: str) -> Floats:
-    """Rate of subflow 1 over that of the competing TCP."""
-    rates = competition(lab, configuration)
-    return np.asarray(rates[:, SUB1] / rates[:, TCP])
+@measure
+def kbps(lab: Laboratory, cell: Cell, number: int) -> Floats:
+    """Rate of a path in the competition period: subflow 0, subflow 1, and 2 for the TCP."""
+    return competition(lab[cell])[:, number]
 
 
-def over_points(
-    lab: Laboratory, controller: str, p: float, of: Callable[[Floats], Floats]
-) -> Floats:
-    """The mean over redundancies of something made of the three rates, for each seed."""
-    found = [of(competition(lab, point(controller, p, r))) for r in POINTS[p]]
-    return np.asarray(np.mean(found, axis=0))
+@measure
+def volume_mb(lab: Laboratory, cell: Cell, number: int) -> Floats:
+    """What a path has brought when the first transfer is complete, in MB."""
+    runs = lab[cell].runs
+    return (
+        np.array([over(run, "taken_bytes", 0.0, end_of(run) + 1.0)[number] for run in runs]) / 1e6
+    )
+
+
+@measure
+def held_kb(lab: Laboratory, cell: Cell) -> Floats:
+    """Mean data that waits at the receiver in the competition period, in kB."""
+    found = []
+    for run in lab[cell].runs:
+        t_s = np.asarray(run.series.t_s)
+        inside = (t_s >= START_S) & (t_s <= end_of(run))
+        found.append(float(np.asarray(run.series.flows.held_bytes)[inside, 0].mean()) / 1e3)
+    return np.array(found)
+
+
+@measure
+def of_coding(lab: Laboratory, cell: Cell, number: int, metric: Metric) -> Floats:
+    """A metric of a coded path of the multipath flow."""
+    return lab[cell].coding("multipath", number, metric)[:, 0]
 
 
 def path_series(result: Result, metric: str, path: tuple[str, int]) -> list[tuple[Floats, Floats]]:
@@ -113,25 +115,15 @@ def bins_kbps(result: Result, path: tuple[str, int], seconds: float = 1.0) -> Fl
     )
 
 
-def total(lab: Laboratory, configuration: str, path: tuple[str, int], metric: str) -> Floats:
-    """A metric of a path."""
-    return np.asarray(lab[configuration].path(*path, metric)[:, 0])
+@measure
+def rank_correlation(values: Sequence[Floats]) -> float:
+    """Spearman's of the means of some values with their places."""
+    means = [float(np.mean(one)) for one in values]
+    ranks = np.argsort(np.argsort(means))
+    return float(np.corrcoef(np.arange(len(means)), ranks)[0, 1])
 
 
-def rank_correlation(values: Sequence[float]) -> float:
-    """Spearman's, of values with their places."""
-    ranks = np.argsort(np.argsort(values))
-    return float(np.corrcoef(np.arange(len(values)), ranks)[0, 1])
-
-
-def listed(rows: Mapping[str, Any], unit: str = "") -> str:
-    """Values by name in words."""
-    return ", ".join(
-        f"{name} {v if isinstance(v, Interval) else interval(v)}{unit}" for name, v in rows.items()
-    )
-
-
-def three(lab: Laboratory, configuration: str) -> str:
-    """The three rates of a configuration in words."""
-    rates = competition(lab, configuration)
-    return f"{interval(rates[:, SUB0])} / {interval(rates[:, SUB1])} / {interval(rates[:, TCP])}"
+@measure
+def difference_of(first: ArrayLike, second: ArrayLike) -> Interval:
+    """The first mean less the second, as of independent replications."""
+    return difference(interval(first), interval(second))

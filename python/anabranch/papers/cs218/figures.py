@@ -1,85 +1,23 @@
-"""The report's figures redrawn, and further ones: subflows over time, throughputs, routes,
-a car.
-"""
+"""Drawings of the report that are no curves: throughputs, windows, packets by path, and a car."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ... import plot
 from ...plot import style
-from ...report import Figure, Section
 from ...result import Result
 from ...statistics import Interval, interval
-from ..laboratory import Laboratory
-from .beside import PUBLISHED, here
-from .configurations import CALLED, CS218, FOUR, under
-from .dual import CARS
-from .manet import BOTH
-from .networks import MESH, MIXED, VANET
-from .paired import Floats
-from .reading import mbps, over_time, times_s
-from .topologies import connections, parts
+from ..laboratory import Laboratory, NotRun
+from ..library import Cell, Floats, measure
+from .series import over_time, times_s
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
-
-WORDS = {"mobile": "moving", "static": "static"}
-
-
-def halves(values: list[Interval]) -> list[float]:
-    """Half-widths of intervals; 0 for a single replication."""
-    return [value.half if np.isfinite(value.half) else 0.0 for value in values]
-
-
-def over_all(lab: Laboratory) -> list[Figure]:
-    """The four panels of either variant, a column for each algorithm."""
-    found = []
-    for network in BOTH:
-        names = here(lab, network, FOUR)
-        if not names:
-            continue
-        caption = f"{WORDS[network].capitalize()} nodes, the first replication."
-        if network == "mobile":
-            caption += (
-                " The report has, under CS218_ALGO, one window that goes on growing after 6 s while "
-                "the others fall and settle."
-            )
-        results = [lab[under(network, c)] for c in names]
-        drawing = plot.subflows(
-            results, flow="multipath", seed=results[0].seeds[0], names=[CALLED[c] for c in names]
-        )
-        found.append(Figure(caption, drawing))
-    return found
-
-
-@style.styled
-def intervals(lab: Laboratory, networks: list[str]) -> Drawing:
-    """Throughput of each algorithm with its interval, and the published one, a panel for each
-    variant.
-    """
-    title = "Throughput of the connection over 10 s: whole packets, 95 % intervals, and the report's tables"
-    figure, axes = style.panels(len(networks), 2.6, title)
-    for ax, network in zip(axes, networks, strict=True):
-        values = [interval(mbps(lab[under(network, c)])) for c in FOUR]
-        x = np.arange(len(FOUR))
-        means = [v.mean for v in values]
-        ax.errorbar(x, means, halves(values), fmt="o", color=style.colour(0), capsize=4)
-        ax.plot(x, [PUBLISHED[network][c] for c in FOUR], **MARK)
-        ax.set_title(f"{WORDS[network].capitalize()} MANET")
-        ax.margins(x=0.15, y=0.15)
-        ax.set_ylabel("Throughput (Mb/s)")
-        ax.set_xticks(x, [CALLED[c] for c in FOUR])
-    entries = [
-        style.entry("here", color=style.colour(0), marker="o", linestyle="none"),
-        style.entry("published, ten runs, no spread", **MARK),
-    ]
-    style.legend(figure, entries)
-    return figure
-
+    from matplotlib.figure import Figure
 
 MARK: dict[str, Any] = {
     "color": style.colour(1),
@@ -87,33 +25,76 @@ MARK: dict[str, Any] = {
     "linestyle": "none",
     "markersize": 7,
 }
+QUIET = "#e3e3e3"
+PIECE = 5
+"""Samples of a piece of the car's rates."""
 
 
-def throughputs(lab: Laboratory) -> list[Figure]:
-    """The two tables."""
-    networks = [network for network, sweep in BOTH.items() if sweep.have(lab)]
-    caption = "The report's differences are larger than all that moves here."
-    return [Figure(caption, intervals(lab, networks))] if networks else []
+def halves(values: Sequence[Interval]) -> list[float]:
+    """Half-widths of intervals; 0 for a single replication."""
+    return [value.half if np.isfinite(value.half) else 0.0 for value in values]
 
 
-@style.styled
-def shares(lab: Laboratory, network: str) -> Drawing:
-    """The part of its packets that each connection sends on each of its paths, a panel for each
-    algorithm.
+@measure
+def subflows(lab: Laboratory, cells: Sequence[Cell], names: Mapping[str, str]) -> Figure:
+    """Four panels of the connection's subflows in the first replication, a column for each cell;
+    `names` are those of controllers.
     """
-    figure, axes = style.panels(len(FOUR), 1.5, f"Packets by path: {network}")
-    names = connections(lab[under(network, CS218)])
-    for ax, c in zip(axes, FOUR, strict=True):
+    results = [lab[cell] for cell in cells]
+    words = [names[lab.configurations[cell].controller or ""] for cell in cells]
+    return plot.subflows(results, flow="multipath", seed=results[0].seeds[0], names=words)
+
+
+@measure
+@style.styled
+def throughputs(
+    lab: Laboratory, points: Mapping[str, Mapping[str, Floats]], published: Mapping[str, Any]
+) -> Figure:
+    """Throughput of each algorithm with its interval, and the published one, a panel for each
+    network of `points`; these and `published` are by network and algorithm.
+    """
+    if not points:
+        raise NotRun("no network has been run under each algorithm")
+    title = (
+        "Throughput of the connection over 10 s: whole packets, 95 % intervals, and the report's "
+        "tables"
+    )
+    figure, axes = style.panels(len(points), 2.6, title)
+    for ax, (network, by) in zip(axes, points.items(), strict=True):
+        values = [interval(one) for one in by.values()]
+        x = np.arange(len(by))
+        means = [value.mean for value in values]
+        ax.errorbar(x, means, halves(values), fmt="o", color=style.colour(0), capsize=4)
+        ax.plot(x, [published[network][name] for name in by], **MARK)
+        ax.set_title(network)
+        ax.margins(x=0.15, y=0.15)
+        ax.set_ylabel("Throughput (Mb/s)")
+        ax.set_xticks(x, list(by))
+    here = style.entry("here", color=style.colour(0), marker="o", linestyle="none")
+    style.legend(figure, [here, style.entry("published, ten runs, no spread", **MARK)])
+    return figure
+
+
+@measure
+@style.styled
+def packets_by_path(
+    lab: Laboratory, network: str, points: Mapping[str, Mapping[str, Sequence[Floats]]]
+) -> Figure:
+    """The part of its packets that each connection sends on each of its paths, a panel for each
+    algorithm; `points` has the parts by algorithm and connection.
+    """
+    figure, axes = style.panels(len(points), 1.5, f"Packets by path: {network}")
+    for ax, (heading, by) in zip(axes, points.items(), strict=True):
         at, ticks = 0.0, []
-        for number, name in enumerate(names):
-            columns = [interval(100 * part) for part in parts(lab[under(network, c)], name).T]
+        for number, (name, parts) in enumerate(by.items()):
+            columns = [interval(100 * part) for part in parts]
             x = at + np.arange(len(columns))
             means = [value.mean for value in columns]
             ax.bar(x, means, 0.8, color=style.tint(style.colour(number)))
             ax.errorbar(x, means, halves(columns), fmt="none", ecolor=style.INK, capsize=2)
             ticks.append((float(x.mean()), name))
             at = float(x[-1]) + 2
-        ax.set_title(CALLED[c])
+        ax.set_title(heading)
         ax.set_ylim(bottom=0)
         ax.set_ylabel("%")
         ax.set_xticks([place for place, _ in ticks], [name for _, name in ticks])
@@ -121,89 +102,48 @@ def shares(lab: Laboratory, network: str) -> Drawing:
     return figure
 
 
-def by_route(lab: Laboratory) -> list[Figure]:
-    """Paths of the mixed network and of the full mesh."""
-    captions = {
-        MIXED: "A client on Wi-Fi over eight channels and one on the bus with eight subflows, which end slow start unlike.",
-        MESH: "A client on Wi-Fi has a path over either access point.",
-    }
-    return [
-        Figure(caption, shares(lab, network))
-        for network, caption in captions.items()
-        if len(here(lab, network, FOUR)) == len(FOUR)
-    ]
-
-
-def places_m(result: Result, name: str) -> tuple[Floats, Floats]:
-    """Positions of the nodes of a group in the first replication: east and north, shape (samples,
-    nodes) each.
-    """
-    own = [node.group == name for node in result.plan.nodes]
-    nodes = result.runs[0].series.nodes
-    east, north = (np.asarray(nodes.column(key), dtype=float)[:, own] for key in ("x_m", "y_m"))
-    return east, north
-
-
-def nearest(result: Result) -> tuple[Floats, Floats]:
+def _nearest(result: Result) -> tuple[Floats, Floats]:
     """Distance of the first car to the access point next to it in m, and which one that is, over
-    time.
+    time, in the first replication.
     """
-    cars, points = (places_m(result, name) for name in ("car", "roadside"))
-    away = np.hypot(cars[0][:, :1] - points[0], cars[1][:, :1] - points[1])
+    nodes, groups = result.runs[0].series.nodes, [node.group for node in result.plan.nodes]
+    east, north = (np.asarray(nodes.column(key), dtype=float) for key in ("x_m", "y_m"))
+    car, points = groups.index("car"), [group == "roadside" for group in groups]
+    away = np.hypot(*(x[:, [car]] - x[:, points] for x in (east, north)))
     return away.min(axis=1), away.argmin(axis=1)
 
 
-def _rates(ax: Axes, t_s: Floats, arrived: Floats, column: int, number: int) -> None:
-    """Mb/s in pieces of 0.5 s of a path of the first car."""
-    step = 5
-    rates = 8e-6 * np.diff(arrived[::step, column]) / np.diff(t_s[::step])
-    ax.step(t_s[::step][1:], rates, color=style.colour(number), linewidth=1.2)
-    ax.set_ylim(bottom=0)
-    ax.set_ylabel("Mb/s")
+def _rates(ax: Axes, t_s: Floats, arrived: Floats, number: int) -> None:
+    """Mb/s in pieces of a path of the first car."""
+    rates = 8e-6 * np.diff(arrived[::PIECE, number]) / np.diff(t_s[::PIECE])
+    ax.step(t_s[::PIECE][1:], rates, color=style.colour(number), linewidth=1.2)
 
 
+@measure
 @style.styled
-def drive(result: Result, controller: str) -> Drawing:
+def car_over_time(lab: Laboratory, cell: Cell, controller: str) -> Figure:
     """A car over time: throughput over each network, and the distance to the next access point."""
-    title = f"The first car of the platoon under {CALLED[controller]}, seed {result.seeds[0]}"
+    result = lab[cell]
+    title = f"The first car of the platoon under {controller}, seed {result.seeds[0]}"
     figure, axes = style.panels(3, 1.9, title)
-    t_s, arrived = times_s(result), over_time(result, "arrived_bytes", CARS)[0]
-    away, which = nearest(result)
-    for number, (ax, heading) in enumerate(zip(axes, ("Roadside", "Cellular"), strict=False)):
-        _rates(ax, t_s, arrived, number, number)
-        ax.set_title(heading)
-    silent = np.flatnonzero(np.diff(arrived[:, 0]) == 0)
-    for ax in axes[:2]:
-        for sample in silent:
-            ax.axvspan(t_s[sample], t_s[sample + 1], color="#e3e3e3", zorder=0, linewidth=0)
+    t_s, arrived = times_s(result), over_time(result, "arrived_bytes", "cars")[0]
+    away, which = _nearest(result)
+    for number in (0, 1):
+        _rates(axes[number], t_s, arrived, number)
+        for sample in np.flatnonzero(np.diff(arrived[:, 0]) == 0):
+            axes[number].axvspan(*t_s[sample : sample + 2], color=QUIET, zorder=0, linewidth=0)
     axes[2].plot(t_s, away, color=style.INK, linewidth=1.2)
-    axes[2].set_title("Distance to the next access point")
-    axes[2].set_ylabel("m")
-    axes[2].set_ylim(bottom=0)
-    for sample in np.flatnonzero(np.diff(which)):
-        for ax in axes:
+    headings = ("Roadside", "Cellular", "Distance to the next access point")
+    for ax, heading, unit in zip(axes, headings, ("Mb/s", "Mb/s", "m"), strict=True):
+        ax.set_title(heading)
+        ax.set_ylabel(unit)
+        ax.set_ylim(bottom=0)
+        for sample in np.flatnonzero(np.diff(which)):
             ax.axvline(t_s[sample + 1], color=style.FAINT, linestyle=":", linewidth=1)
     axes[-1].set_xlabel("Time (s)")
     entries = [
-        style.entry("nothing arrives over the roadside", color="#e3e3e3", linewidth=8),
+        style.entry("nothing arrives over the roadside", color=QUIET, linewidth=8),
         style.entry("another access point is next", color=style.FAINT, linestyle=":"),
     ]
     style.legend(figure, entries)
     return figure
-
-
-def on_the_road(lab: Laboratory) -> list[Figure]:
-    """A car under each algorithm."""
-    caption = "Between two access points nobody on the roadside is heard; the connection goes on over the cellular network."
-    return [Figure(caption, drive(lab[under(VANET, c)], c)) for c in here(lab, VANET, FOUR)]
-
-
-def sections(lab: Laboratory) -> list[Section]:
-    """Figures of the configurations that have been run."""
-    found = [
-        Section("Throughput", "", (), throughputs(lab)),
-        Section("Subflows over time", "", (), over_all(lab)),
-        Section("Mixed network and full mesh: use of each path", "", (), by_route(lab)),
-        Section("A car over time", "", (), on_the_road(lab)),
-    ]
-    return [section for section in found if section.figures]

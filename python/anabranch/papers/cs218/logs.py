@@ -1,27 +1,22 @@
-"""Events at each acknowledgement of a small run, read from its qlog, and the values of a formula
-for the same ones.
-"""
+"""What happened at each acknowledgement of a small run, read from its qlog."""
 
 from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...result import Recording, run
 from ...scenario import Scenario
+from ..library import Floats
 
-Floats = NDArray[np.float64]
-
-BYTE = 1 / 1448
-"""One byte in segments: windows are logged in whole bytes."""
+FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -77,16 +72,9 @@ class _Path:
     last_s: float = 0.0
     state: str = ""
     una: int = 0
-
-    def __post_init__(self) -> None:
-        """Nothing was sent yet."""
-        self.numbers: dict[int, int] = {}
-        self.offsets: dict[int, int] = {}
-        self.acked: set[int] = set()
-
-    def send(self, packet: int, offset: int) -> None:
-        """Records a sent packet; a retransmission keeps the number of its data."""
-        self.numbers[packet] = self.offsets.setdefault(offset, len(self.offsets))
+    numbers: dict[int, int] = field(default_factory=dict)
+    offsets: dict[int, int] = field(default_factory=dict)
+    acked: set[int] = field(default_factory=set)
 
     def acknowledge(self, ranges: Sequence[Sequence[int]]) -> int:
         """Number of segments by which the cumulative acknowledgement advances."""
@@ -106,23 +94,22 @@ class _Path:
 
 
 @cache
-def logged(text: str, controller: str, name: str = "user") -> Log:
-    """A run of a scenario with seed 1, and the events on the paths of the first user of a class."""
+def logged(name: str, controller: str) -> Log:
+    """The log of the connection of a scenario of this folder, run with seed 1."""
+    scenario = Scenario.parse((FOLDER / f"{name}.toml").read_text(encoding="utf-8"), name)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "run.qlog"
-        scenario = Scenario.parse(text, "small")
         result = run(scenario, (1,), controller=controller, recording=Recording(qlog=file))
         traces = json.loads(file.read_text())["traces"]
-    payload = next(c.payload_bytes for c in result.plan.classes if c.name == name)
-    own = [trace for trace in traces if trace["title"].startswith(f"{name}.0.")]
+    (own,) = result.plan.classes
     events = [
         (event["time"], number, place, event)
-        for number, trace in enumerate(own)
+        for number, trace in enumerate(t for t in traces if t["title"].startswith(f"{own.name}.0."))
         for place, event in enumerate(trace["events"])
     ]
     events.sort(key=lambda entry: entry[:3])
     ordered = [(time / 1e3, number, event) for time, number, _, event in events]
-    return _read(ordered, [_Path() for _ in own], payload)
+    return _read(ordered, [_Path() for _ in own.paths], own.payload_bytes)
 
 
 def _read(
@@ -134,8 +121,10 @@ def _read(
     for place, (t_s, number, event) in enumerate(events):
         path, data = paths[number], event["data"]
         match event["name"]:
-            case "transport:packet_sent":
-                path.send(data["header"]["packet_number"], data["frames"][0]["offset"])
+            case "transport:packet_sent":  # a retransmission keeps the number of its data
+                offset = data["frames"][0]["offset"]
+                packet = data["header"]["packet_number"]
+                path.numbers[packet] = path.offsets.setdefault(offset, len(path.offsets))
             case "transport:packet_received":
                 before, sent = np.array([p.window for p in paths]), len(path.offsets)
                 avoids = path.state == "congestion_avoidance" and path.window >= path.ssthresh
@@ -146,12 +135,8 @@ def _read(
                     path.take(follows[2]["data"], payload)
                 srtts = np.array([p.srtt_s for p in paths])
                 if more:
-                    moments.append(
-                        Moment(
-                            t_s, number, more, path.una, sent, path.last_s,
-                            before, path.window, srtts, avoids,
-                        )
-                    )  # fmt: skip
+                    own = (t_s, number, more, path.una, sent, path.last_s)
+                    moments.append(Moment(*own, before, path.window, srtts, avoids))
                 elif path.window < before[number]:
                     losses.append(Loss(t_s, number, before[number], path.window))
             case "recovery:metrics_updated":
@@ -159,112 +144,3 @@ def _read(
             case "recovery:congestion_state_updated":
                 path.state = data["new"]
     return Log(tuple(moments), tuple(losses))
-
-
-GAMMA, LOW_WINDOW = 30, 38
-"""Compound TCP: packets in the queue that are too many, and the window from which on it gains."""
-
-Increment = Callable[[int, Floats, Floats, float], float]
-"""Arguments: a path, all windows, all smoothed RTTs and `DWND/α`. Returns the growth per segment,
-in segments.
-"""
-
-
-def linked(windows: Floats, srtts_s: Floats) -> float:
-    """α/w_tot of equation (1) of the report."""
-    known = srtts_s > 0
-    x = windows[known] / srtts_s[known]
-    return float((x / srtts_s[known]).max() / x.sum() ** 2)
-
-
-def lia(path: int, windows: Floats, srtts_s: Floats, boost: float) -> float:
-    """Equation (2): nothing is boosted."""
-    return min(linked(windows, srtts_s), 1 / float(windows[path]))
-
-
-def twice(path: int, windows: Floats, srtts_s: Floats, boost: float) -> float:
-    """Twice the amount of RTT Compensator: its increment times 1 + DWND/α."""
-    return (1 + boost) * lia(path, windows, srtts_s, boost)
-
-
-def capped(path: int, windows: Floats, srtts_s: Floats, boost: float) -> float:
-    """α + DWND in the place of α inside the minimum."""
-    return min((1 + boost) * linked(windows, srtts_s), 1 / float(windows[path]))
-
-
-@dataclass(frozen=True)
-class Step:
-    """An acknowledgement in congestion avoidance: the growth of the window, and its growth by a
-    formula.
-    """
-
-    moment: Moment
-    count: int
-    """`ackCount` with it."""
-    boost: float
-    """`DWND/α`: bestRTT/lastRTT, at most 1, or nothing up to the threshold."""
-    grown: float
-    expected: float
-
-    @property
-    def off(self) -> float:
-        """By how much it grew otherwise, in segments."""
-        return self.grown - self.expected
-
-
-def replayed(log: Log, increment: Increment, threshold: int = 5) -> list[Step]:
-    """The pseudo code of Section 3.2.3 at each acknowledgement of a log; a path that is alone is a
-    TCP.
-    """
-    paths = {m.path for m in log.moments}
-    counts, best = dict.fromkeys(paths, 0), dict.fromkeys(paths, np.inf)
-    losses = list(log.losses)
-    found = []
-    for m in log.moments:
-        while losses and losses[0].t_s <= m.t_s:
-            counts[losses.pop(0).path] = 0
-        counts[m.path] += 1
-        boost = min(1.0, best[m.path] / m.last_s) if counts[m.path] > threshold else 0.0
-        best[m.path] = min(best[m.path], m.last_s)
-        if m.avoids:
-            alone = (m.srtts_s > 0).sum() < 2
-            rule = lia if alone else increment
-            expected = m.segments * rule(m.path, m.before, m.srtts_s, boost)
-            grown = m.after - m.before[m.path]
-            found.append(Step(m, counts[m.path], boost, float(grown), expected))
-    return found
-
-
-@dataclass(frozen=True)
-class Sum:
-    """Compound TCP's two windows after an acknowledgement, in segments, with the logged one."""
-
-    t_s: float
-    cwnd: float
-    dwnd: float
-    logged: float
-
-
-def compound(log: Log) -> list[Sum]:
-    """Tan et al., INFOCOM 2006, at each acknowledgement of a log of one path without a loss.
-
-    α = 1/8, k = 3/4, ζ = 1, γ = 30 packets; `dwnd` does not grow in windows below 38.
-    """
-    base, cwnd, dwnd, end = np.inf, 0.0, 0.0, 0
-    samples: list[float] = []
-    found = []
-    for m in log.moments:
-        base = min(base, m.last_s)
-        samples.append(m.last_s)
-        cwnd = cwnd + m.segments / (cwnd + dwnd) if m.avoids else m.after
-        if m.una >= end:
-            win = cwnd + dwnd
-            diff = win * (1 - base / float(np.mean(samples)))
-            if m.avoids and diff >= GAMMA:
-                dwnd = max(dwnd - diff, 0.0)
-            elif m.avoids and win >= LOW_WINDOW:
-                dwnd += max(win**0.75 / 8 - 1, 0.0)
-            samples, end = [], m.nxt
-        if m.avoids:
-            found.append(Sum(m.t_s, cwnd, dwnd, m.after))
-    return found

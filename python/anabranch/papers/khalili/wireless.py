@@ -1,5 +1,4 @@
-"""Configurations of the wireless claim: Wi-Fi and cellular, and points that fill a space of such
-networks.
+"""The networks of the wireless claim: points that fill a space of Wi-Fi and cellular links.
 
 The draft cites studies by others and gives none of their networks. The claims ledger recommends
 one network and "a space-filling design over rate, RTT, queue, loss". The points and the ranges here
@@ -11,10 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from ..laboratory import Configuration
+from ..library import measure
 
-FILE = "khalili/wifi-cellular"
-LAWS = ("lia", "olia")
 LINKS = ("wifi", "cellular")
 
 POINTS = 20
@@ -29,26 +26,9 @@ LOSS = (0.0, 0.02)
 """Ends of each link's loss, in the bursts of the scenario's Wi-Fi."""
 BURST = 4
 """Packets of a burst in the mean, as in the scenario."""
-BURSTS = {"single losses": 1, "bursts of 16": 16}
-"""Other bursts on the Wi-Fi path, shown together with the judged ones."""
 
 
-def base(law: str) -> str:
-    """The configuration with the ledger's recommended parameters."""
-    return f"wireless-{law}"
-
-
-def beside(name: str, law: str) -> str:
-    """The same with another burst."""
-    return f"wireless-{name.replace(' ', '-')}-{law}"
-
-
-def point(number: int, law: str) -> str:
-    """The configuration of a point of the design."""
-    return f"wireless-{number}-{law}"
-
-
-def design() -> Iterator[tuple[float, ...]]:
+def places() -> Iterator[tuple[float, ...]]:
     """Points in the unit cube of eight dimensions: four numbers for each of two paths.
 
     A Latin hypercube: each number takes each of as many even steps as there are points once. Its
@@ -68,8 +48,10 @@ def design() -> Iterator[tuple[float, ...]]:
     yield from zip(*columns, strict=True)
 
 
-def overrides(place: tuple[float, ...]) -> tuple[str, ...]:
-    """A point of the design as overrides of the scenario."""
+@measure
+def design(number: int) -> list[str]:
+    """A point of the design, counted from 1, as overrides of the scenario."""
+    place = list(places())[number - 1]
     found: list[str] = []
     for link, (rate, rtt, queue, loss) in zip(LINKS, (place[:4], place[4:]), strict=True):
         mbps, delay_ms = between(RATE_MBPS, rate), between(RTT_MS, rtt) / 2
@@ -82,22 +64,10 @@ def overrides(place: tuple[float, ...]) -> tuple[str, ...]:
             f"link.{link}-line.delay={delay_ms:.2f} ms",
             f"link.{link}-back.delay={delay_ms:.2f} ms",
         ]
-    return tuple(found)
+    return found
 
 
 def between(ends: tuple[float, float], part: float) -> float:
     """The place between two ends on a logarithmic scale."""
     low, high = ends
     return float(low * (high / low) ** part)
-
-
-def configurations() -> dict[str, Configuration]:
-    """The recommended network and the design, under both laws."""
-    found = {base(law): Configuration(FILE, law) for law in LAWS}
-    for number, place in enumerate(design(), start=1):
-        for law in LAWS:
-            found[point(number, law)] = Configuration(FILE, law, overrides(place))
-    for name, burst in BURSTS.items():
-        for law in LAWS:
-            found[beside(name, law)] = Configuration(FILE, law, (f"link.wifi.loss.burst={burst}",))
-    return found

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...result import Recording, Result, run
+from ...result import Recording, run
 from ...scenario import load
-from .reading import ENSEMBLE, Floats
+from ..laboratory import Configuration
+from ..library import Floats
+from .comparing import ENSEMBLE
 
 
 @dataclass(frozen=True)
@@ -59,17 +61,17 @@ class PathLog:
         return float(np.mean(self.rtts_s[first:last])) if last > first else float("nan")
 
 
-def logged(
-    scenario: str, overrides: Sequence[str], *, name: str = ENSEMBLE
-) -> tuple[Result, list[PathLog]]:
-    """A run with seed 1, and the log of each path of the first user of a class."""
+@lru_cache(maxsize=2)
+def logged(cell: Configuration) -> list[PathLog]:
+    """A run of a cell with seed 1: the log of each of the ensemble's paths."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "run.qlog"
-        result = run(load(scenario), (1,), overrides=overrides, recording=Recording(qlog=file))
+        scenario = load(cell.scenario)
+        result = run(scenario, (1,), overrides=cell.overrides, recording=Recording(qlog=file))
         traces = json.loads(file.read_text())["traces"]
-    payload = next(c.payload_bytes for c in result.plan.classes if c.name == name)
-    own = [trace for trace in traces if trace["title"].startswith(f"{name}.0.")]
-    return result, [_read(trace["events"], payload) for trace in own]
+    payload = next(c.payload_bytes for c in result.plan.classes if c.name == ENSEMBLE)
+    own = [trace for trace in traces if trace["title"].startswith(f"{ENSEMBLE}.0.")]
+    return [_read(trace["events"], payload) for trace in own]
 
 
 def _read(events: list[dict[str, Any]], payload: int) -> PathLog:

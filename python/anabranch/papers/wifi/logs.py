@@ -13,7 +13,8 @@ import numpy as np
 
 from ...result import Recording, run
 from ...scenario import load
-from .reading import MULTIPATH, Floats
+from ..laboratory import Configuration, Laboratory
+from ..library import Cell, Floats, measure
 
 SHORT = ("duration=15 s", "warmup=5 s")
 """A log has every packet: 15 s are 30 MB."""
@@ -35,15 +36,31 @@ class Queue:
 
 
 @cache
-def send_queues(seed: int) -> tuple[Queue, ...]:
-    """Both paths of the multipath client on the downlink with Coupled."""
+def send_queues(cell: Configuration, seed: int) -> tuple[Queue, ...]:
+    """Both paths of the multipath client in a short run of a cell."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "run.qlog"
         recording = Recording(qlog=file)
-        run(load("wifi/down"), (seed,), overrides=SHORT, recording=recording)
+        changes = (*cell.overrides, *SHORT)
+        run(
+            load(cell.scenario),
+            (seed,),
+            controller=cell.controller,
+            overrides=changes,
+            recording=recording,
+        )
         traces = json.loads(file.read_text())["traces"]
-    own = [trace for trace in traces if trace["title"].startswith(f"{MULTIPATH}.0.")]
+    own = [trace for trace in traces if trace["title"].startswith("multipath.0.")]
     return tuple(_sampled(trace["events"]) for trace in own)
+
+
+@measure
+def queue_difference(lab: Laboratory, cell: Cell, number: int) -> Floats:
+    """Median of |unacknowledged data - window| / window of a path of the multipath client, in short
+    runs with the cell's seeds.
+    """
+    one = lab.configurations[cell]
+    return np.array([send_queues(one, seed)[number].difference for seed in lab[cell].seeds])
 
 
 def _sampled(events: list[dict[str, Any]]) -> Queue:

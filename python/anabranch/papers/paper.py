@@ -1,0 +1,379 @@
+"""A paper: a folder with `ledger.toml`, the files that it includes, scenarios, and `measures.py`."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from .._core import ScenarioError
+from ..report import Section
+from ..statistics import Interval
+from .findings import Finding
+from .grid import Entry, expanded, matching
+from .judging import Explanation, Judged, judged, traced
+from .laboratory import SIMULATION, Configuration, Laboratory
+from .language import Environment, Problem, definitions
+from .ledger import Claim, Spelling
+from .library import BASIC, of_runs, plan_of
+from .reading import LEDGER, Content, LedgerError, Part, Place, read
+from .row import Row
+from .sections import sections, trace
+from .tabled import Varied, entries, moved, rows, varied
+from .tracing import Trace, functions
+
+MEASURES = "measures.py"
+
+
+Evaluator = tuple[Callable[[Claim, Laboratory], Finding], tuple[str, ...]]
+
+
+class Lazy(Mapping[str, Any]):
+    """Values that are made when they are first asked for."""
+
+    def __init__(self, names: Iterable[str], make: Callable[[str], Any]) -> None:
+        """The names, and the function that makes the value of one."""
+        self._names = dict.fromkeys(names)
+        self._make = make
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        """The value of a name. Raises KeyError for an unknown one."""
+        if name not in self._names:
+            raise KeyError(name)
+        if name not in self._made:
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names."""
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a name is among them."""
+        return name in self._names
+
+
+@dataclass(frozen=True)
+class Home:
+    """Where a folder's files are, and how its Python is imported."""
+
+    folder: Path
+    package: str = ""
+    """The package of the shipped folder; empty for one of a user's."""
+
+    def module(self) -> ModuleType | None:
+        """The folder's `measures.py`. Raises LedgerError if it cannot be imported."""
+        file = self.folder / MEASURES
+        if not file.is_file():
+            return None
+        if self.package:
+            return importlib.import_module(f"{self.package}.{file.stem}")
+        name = f"anabranch_paper_{abs(hash(self.folder.resolve()))}"
+        whole = importlib.util.spec_from_file_location(
+            f"{name}.{file.stem}", file, submodule_search_locations=None
+        )
+        package = ModuleType(name)
+        package.__path__ = [str(self.folder)]
+        sys.modules[name] = package
+        assert whole and whole.loader
+        module = importlib.util.module_from_spec(whole)
+        sys.modules[whole.name] = module
+        try:
+            whole.loader.exec_module(module)
+        except Exception as error:
+            raise LedgerError(
+                f"{file} cannot be imported: {type(error).__name__}: {error}"
+            ) from error
+        return module
+
+    def scenario(self, name: str) -> str:
+        """A scenario as `load` takes it: a file of the folder, or a shipped one."""
+        file = self.folder / name
+        return str(file) if file.suffix == ".toml" and file.is_file() else name
+
+
+class Paper:
+    """A paper that a folder holds."""
+
+    def __init__(self, home: Home) -> None:
+        """A folder, read when it is first needed."""
+        self.home = home
+        self.origins: dict[str, Part] = {}
+
+    @cached_property
+    def content(self) -> Content:
+        """The tables of all files. Raises LedgerError."""
+        return read(self.home.folder / LEDGER)
+
+    @cached_property
+    def key(self) -> str:
+        """The name on the command line."""
+        return str(self.content.merged("document")["key"])
+
+    @cached_property
+    def title(self) -> str:
+        """The title of the paper."""
+        return str(self.content.merged("document")["title"])
+
+    @cached_property
+    def sensitivity_text(self) -> str:
+        """Meaning of the numbers of the table of open parameters."""
+        return str(self.content.merged("sensitivity").get("text", ""))
+
+    def side_by_side(self, lab: Laboratory) -> Sequence[Row]:
+        """Rows of published rates with theory and runs, for the cells that have been run."""
+        return rows(self, lab)
+
+    def moved(self, lab: Laboratory) -> Sequence[tuple[str, dict[str, Interval]]]:
+        """What the open parameters move: for each variant a value per column."""
+        return moved(self, self.varied, lab)
+
+    def sections(self, lab: Laboratory) -> Sequence[Section]:
+        """Figures and tables of the report, drawn from the cells that have been run."""
+        return sections(self, lab)
+
+    @cached_property
+    def measures(self) -> dict[str, Any]:
+        """What expressions can call: the basic measures and those of `measures.py`."""
+        module = self.home.module()
+        own = vars(module) if module else {}
+        return BASIC | {
+            name.rstrip("_"): one for name, one in own.items() if getattr(one, "measures", False)
+        }
+
+    @cached_property
+    def defined(self) -> dict[str, Any]:
+        """The definitions of all files."""
+        found: dict[str, Any] = {}
+        for part in self.content.each("define"):
+            for key, value in part.table.items():
+                try:
+                    new = definitions({key: value})
+                except Problem as error:
+                    raise part.place.error(error, key) from None
+                if twice := new.keys() & found.keys():
+                    raise part.place.error(f"{', '.join(twice)} is defined in another file", key)
+                found |= new
+        return found
+
+    @cached_property
+    def pure(self) -> Environment:
+        """The names that need no results."""
+        return self.environment(
+            {name: one for name, one in self.measures.items() if not of_runs(one)}
+        )
+
+    def environment(self, functions: Mapping[str, Any], *, tracing: bool = False) -> Environment:
+        """The names that all expressions of the folder have."""
+        return Environment(self.defined, Environment(functions, tracing=tracing))
+
+    @cached_property
+    def entries(self) -> dict[str, Entry]:
+        """The cells by name. Raises LedgerError."""
+        env = self.pure
+        found: dict[str, Entry] = {}
+        for part in self.content.each("cells"):
+            known = {name: entry.configuration for name, entry in found.items()}
+            try:
+                for entry in expanded(part.table, env, known):
+                    one = entry.configuration
+                    one = replace(one, scenario=self.home.scenario(one.scenario))
+                    if entry.name in found and found[entry.name].configuration != one:
+                        raise Problem(f"there are two cells {entry.name!r}")
+                    others = found[entry.name].experiments if entry.name in found else ()
+                    self.origins.setdefault(entry.name, part)
+                    found[entry.name] = Entry(entry.name, one, (*others, *entry.experiments))
+            except Problem as error:
+                raise part.place.error(error) from None
+        return found
+
+    @cached_property
+    def cells(self) -> dict[str, Configuration]:
+        """Every cell but those of the sensitivity table."""
+        return {name: entry.configuration for name, entry in self.entries.items()}
+
+    @cached_property
+    def varied(self) -> dict[str, Varied]:
+        """The cells of the sensitivity table by name. Raises LedgerError."""
+        try:
+            return varied(self)
+        except Problem as error:
+            (part,) = self.content.each("sensitivity")
+            raise part.place.error(error, "variant") from None
+
+    @cached_property
+    def sensitivity(self) -> dict[str, Configuration]:
+        """The cells of the sensitivity table by name. Raises LedgerError."""
+        return {name: one.cell for name, one in self.varied.items()}
+
+    # What a document says of itself.
+
+    @cached_property
+    def claims(self) -> dict[str, Claim]:
+        """The claims by id, in the ledger's order."""
+        spelling = Spelling.of(self.content.merged("words"))
+        parts = self.content.each("claim")
+        return {part.table["id"]: Claim.of(part.table, spelling) for part in parts}
+
+    @cached_property
+    def places(self) -> dict[str, Place]:
+        """The places of the claims by id."""
+        return {part.table["id"]: part.place for part in self.content.each("claim")}
+
+    @cached_property
+    def explanations(self) -> dict[str, Explanation]:
+        """The explanations by name. Raises LedgerError."""
+        found = {}
+        for part in self.content.each("explanation"):
+            try:
+                one = Explanation.of(part.table)
+            except Problem as error:
+                raise part.place.error(error) from None
+            found[one.name] = one
+        return found
+
+    @cached_property
+    def judged(self) -> Mapping[str, Judged]:
+        """The claims as they are judged, each traced when it is first asked for."""
+        parts = {part.table["id"]: part for part in self.content.each("claim")}
+        return Lazy(parts, lambda id: traced(self.claims[id], parts[id], self))
+
+    def check(self) -> None:
+        """Checks every claim, cell, table and figure before anything runs. Raises LedgerError."""
+        for name, one in {**self.cells, **self.sensitivity}.items():
+            try:
+                plan_of(one)
+            except ScenarioError as error:
+                raise self.part_of(name).place.error(f"the cell {name}: {error}") from None
+        _ = (
+            [self.judged[id] for id in self.judged],
+            self.experiments,
+            self.measured,
+            self.sampled,
+            self.shown,
+        )
+        _ = list(entries(self))
+        env = self.environment(functions(self.measures, Trace(self.cells)), tracing=True)
+        for part in self.content.each("section"):
+            trace(part, env)
+
+    def part_of(self, cell: str) -> Part:
+        """The entry that made a cell."""
+        return self.origins.get(cell) or self.content.each("sensitivity")[0]
+
+    @cached_property
+    def evaluators(self) -> Mapping[str, Evaluator]:
+        """The function that judges each claim, and the cells that it needs."""
+
+        def of(id: str) -> Evaluator:
+            one = self.judged[id]
+            return judged(one, self), (*one.cells, *one.explaining)
+
+        return Lazy([id for id, claim in self.claims.items() if claim.measured], of)
+
+    @cached_property
+    def experiments(self) -> dict[str, dict[str, Configuration]]:
+        """The cells of each experiment of the ledger."""
+        found: dict[str, dict[str, Configuration]] = {
+            part.table["id"]: {} for part in self.content.each("experiment")
+        }
+        for name, entry in self.entries.items():
+            for experiment in entry.experiments:
+                if experiment not in found:
+                    raise LedgerError(
+                        f"the cell {name} is of the experiment {experiment!r}, which the ledger does not list"
+                    )
+                found[experiment][name] = entry.configuration
+        return found
+
+    @cached_property
+    def configurations(self) -> dict[str, Configuration]:
+        """Every cell that a claim may need."""
+        needed = {name for _, cells in self.evaluators.values() for name in cells}
+        return {name: one for name, one in self.cells.items() if name in needed}
+
+    @cached_property
+    def explaining(self) -> dict[str, Configuration]:
+        """Cells that explanations alone read."""
+        read = {name for one in self.judged.values() for name in one.cells}
+        return {name: one for name, one in self.configurations.items() if name not in read}
+
+    @cached_property
+    def auxiliary(self) -> dict[str, Configuration]:
+        """Cells that claims read and no experiment has."""
+        own = {name for cells in self.experiments.values() for name in cells}
+        return {
+            name: one
+            for name, one in self.configurations.items()
+            if name not in own and name not in self.explaining
+        }
+
+    @cached_property
+    def unclaimed(self) -> dict[str, Configuration]:
+        """Cells that neither a claim nor an explanation names."""
+        named = {name for one in self.judged.values() for name in one.mentioned}
+        known = named | set(self.configurations)
+        return {name: one for name, one in self.cells.items() if name not in known}
+
+    def configurations_of(self, world: str, *, quick: bool = False) -> dict[str, Configuration]:
+        """Every cell that a world can run; on the kernel the quick ones are short."""
+        every = {**self.cells, **self.sensitivity}
+        if world == SIMULATION:
+            return every
+        extra = self.shortened if quick else ()
+        return {
+            name: replace(every[name], overrides=(*every[name].overrides, *extra))
+            for name in self.measured
+        }
+
+    def _cells(self, table: str, key: str) -> tuple[str, ...]:
+        """The names of cells in a list of patterns."""
+        names: list[str] = []
+        for part in self.content.each(table):
+            try:
+                names += matching(part.table.get(key, []), self.cells)
+            except Problem as error:
+                raise part.place.error(error, key) from None
+        return tuple(dict.fromkeys(names))
+
+    @cached_property
+    def measured(self) -> tuple[str, ...]:
+        """Cells that the real kernel can run, in the order in which it runs them."""
+        return self._cells("kernel", "cells")
+
+    @cached_property
+    def sampled(self) -> tuple[str, ...]:
+        """The part of `measured` that a quick measurement takes."""
+        return self._cells("kernel", "quick")
+
+    @cached_property
+    def shortened(self) -> tuple[str, ...]:
+        """Overrides of a quick measurement."""
+        return tuple(self.content.merged("kernel").get("shorten", ()))
+
+    @cached_property
+    def shown(self) -> tuple[str, ...]:
+        """Cells whose windows and queues the report plots over time."""
+        return self._cells("report", "over_time")
+
+    @cached_property
+    def brief(self) -> tuple[str, ...]:
+        """Claims that a quick run of the whole paper judges; all if empty."""
+        return tuple(self.content.merged("quick").get("claims", ()))
+
+
+def shipped(name: str) -> Paper:
+    """The paper of a shipped folder."""
+    package = f"{__package__}.{name}"
+    return Paper(Home(Path(__file__).parent / name, package))

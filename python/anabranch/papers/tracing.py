@@ -1,0 +1,110 @@
+"""Checks the expressions of a ledger before anything runs, and finds the cells that they read."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .. import tables
+from ..offers import lookup
+from ..records import Table, meanings
+from .laboratory import Configuration, Laboratory
+from .language import UNKNOWN, Environment, Expression, Problem, Unknown
+from .library import Measure, of_runs, plan_of
+
+METRICS = {
+    name
+    for table in vars(tables).values()
+    if isinstance(table, type) and issubclass(table, Table) and table is not Table
+    for name in meanings(table)
+}
+
+
+class Trace:
+    """The names of cells that calls have mentioned, in the order of their first mention."""
+
+    def __init__(self, cells: Mapping[str, Configuration]) -> None:
+        """Nothing has been read of `cells` yet."""
+        self.cells = cells
+        self.read: dict[str, None] = {}
+        self.mentioned: set[str] = set()
+
+    def function(self, name: str, measure: Measure) -> Callable[..., Any]:
+        """A measure as it is called before anything has run: it checks what its arguments name."""
+        signature = inspect.signature(measure)
+        parameters = list(signature.parameters.values())[1:]
+        runs = not getattr(measure, "no_runs", False)
+
+        def call(*values: Any, **named: Any) -> Unknown:
+            try:
+                bound = inspect.Signature(parameters).bind(*values, **named)
+            except TypeError as error:
+                takes = ", ".join(str(one).split(":")[0] for one in parameters)
+                raise Problem(f"{name} takes ({takes}): {error}") from None
+            for parameter in parameters:
+                if parameter.name in bound.arguments:
+                    kind = str(getattr(parameter.annotation, "__name__", parameter.annotation))
+                    self._checked(kind, bound.arguments[parameter.name], bound.arguments, runs)
+            return UNKNOWN
+
+        call.traces = True  # type: ignore[attr-defined]
+        return call
+
+    def _checked(self, kind: str, value: Any, others: Mapping[str, Any], runs: bool) -> None:
+        """Checks an argument that names something. Raises Problem."""
+        if value is UNKNOWN:
+            return
+        try:
+            if kind in ("Cell", "Sequence[Cell]"):
+                for one in [value] if isinstance(value, str) else value:
+                    if one is not UNKNOWN:
+                        self._cell(one, runs)
+            elif kind == "Metric":
+                lookup("metric", value, METRICS, "docs/reference/metrics.md has them, such as")
+            elif kind in ("Users", "Link") and isinstance(others.get("cell"), str):
+                plan = plan_of(self.cells[others["cell"]])
+                what, many = ("class", plan.classes) if kind == "Users" else ("link", plan.links)
+                if value not in (names := [one.name for one in many]):
+                    lookup(f"{what} of {others['cell']}", value, names, "there are")
+                    raise Problem(
+                        f"{value!r} is written otherwise in the scenario of {others['cell']}"
+                    )
+        except KeyError as error:
+            raise Problem(str(error.args[0])) from None
+
+    def _cell(self, name: Any, runs: bool) -> None:
+        if name not in self.cells:
+            lookup("cell", name, self.cells, "`anabranch list cells` shows them, such as")
+            raise Problem(f"{name!r} is written otherwise in the cells")
+        self.mentioned.add(name)
+        if runs:
+            self.read[name] = None
+
+
+def functions(measures: Mapping[str, Any], lab: Laboratory | Trace) -> dict[str, Any]:
+    """The measures by name as a laboratory calls them, or as a trace does."""
+    found: dict[str, Any] = {}
+    for name, one in measures.items():
+        if not of_runs(one):
+            found[name] = one
+        elif isinstance(lab, Trace):
+            found[name] = lab.function(name, one)
+        else:
+            found[name] = _with(lab, one)
+    return found
+
+
+def _with(lab: Laboratory, one: Measure) -> Callable[..., Any]:
+    def call(*values: Any, **named: Any) -> Any:
+        return one(lab, *values, **named)
+
+    return call
+
+
+def checked(expression: Expression, env: Environment, *, what: str = "") -> Any:
+    """The value of an expression if it has one before anything runs. Raises Problem."""
+    try:
+        return env.evaluated(expression)
+    except Problem as error:
+        raise Problem(f"{what}: {error}" if what else str(error)) from None

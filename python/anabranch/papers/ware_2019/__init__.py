@@ -1,0 +1,1 @@
+"""Harm, and the settings of Prudentia: their ledger, and what that measures."""

@@ -1,0 +1,173 @@
+"""Folders of papers: broken ones are refused with file, line and remedy; the skeleton runs."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema_rs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import anabranch as ab
+from anabranch.cli.papers import new_command
+from anabranch.papers import PAPERS, LedgerError, evaluate, opened, select
+from anabranch.papers.lines import line_of
+from anabranch.papers.reading import schema
+
+
+def anabranch(*words: object) -> subprocess.CompletedProcess[str]:
+    """Runs the program."""
+    call = [sys.executable, "-c", "from anabranch.cli import main; main()", *map(str, words)]
+    return subprocess.run(call, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def paper(tmp_path: Path) -> Path:
+    """A new paper."""
+    new_command("mine", tmp_path)
+    return tmp_path / "mine"
+
+
+def changed(folder: Path, file: str, old: str, new: str) -> int:
+    """Changes a file; the line of the change."""
+    text = (folder / file).read_text()
+    assert text.count(old) == 1, old
+    (folder / file).write_text(text.replace(old, new))
+    return text[: text.index(old)].count("\n") + 1
+
+
+RATE = 'rate("lia-10", "multipath")'
+
+BROKEN = {
+    "an unknown metric": (
+        "ledger.toml",
+        RATE,
+        'of_users("lia-10", "multipath", "throughput_bsp")',
+        "throughput_bps",
+    ),
+    "an unknown measure": ("ledger.toml", RATE, 'rates("lia-10", "multipath")', "`rate`"),
+    "an unknown cell": ("ledger.toml", RATE, 'rate("lia-11", "multipath")', "`lia-10`"),
+    "an unknown class": ("ledger.toml", RATE, 'rate("lia-10", "multipaths")', "`multipath`"),
+    "an unknown name": ("ledger.toml", RATE, 'gain(SIZE, "multipath")', "`SIZES`"),
+    "a missing argument": ("ledger.toml", RATE, 'rate("lia-10")', "takes (cell, users)"),
+    "no expression": ("ledger.toml", RATE, "rate(", "cannot be read"),
+    "an attribute": ("ledger.toml", RATE, "SIZES.clear()", "calls something that is no name"),
+    "a band upside down": ("ledger.toml", "min = 1.22, max = 1.36", "min = 1.36, max = 1.22", "exchange"),
+    "no band": ("ledger.toml", "min = 1.22, max = 1.36, ", "", "give min, max or both"),
+    "a wrong key": ("ledger.toml", "min = 1.22", "minimum = 1.22", "minimum"),
+    "an unknown explanation": ("ledger.toml", '["small_gain"]', '["large_gain"]', "large_gain"),
+    "no TOML": ("ledger.toml", 'kind = "table"', "kind = table", "Invalid value"),
+    "a cell without a scenario": (
+        "cells.toml",
+        'scenario = "network.toml"  # a file beside this one, or a shipped scenario such as khalili/scenario-c\n',
+        "",
+        "has no scenario",
+    ),
+    "an unknown scenario": ("cells.toml", 'scenario = "network.toml"', 'scenario = "net.toml"', "net.toml"),
+    "a wrong override": ("cells.toml", "flow.multipath.count", "flow.multipaths.count", "multipath"),
+    "a cyclic include": ("cells.toml", "[[cells]]", 'include = ["ledger.toml"]\n[[cells]]', "take one of the two out"),
+    "a file to include that is not there": ("ledger.toml", '"cells.toml"', '"sells.toml"', "sells.toml"),
+    "definitions in a circle": ("ledger.toml", "SIZES = [10, 30]", 'SIZES = "SIZES"', "circle"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_broken_folder_is_refused_with_file_line_and_remedy(what: str, paper: Path) -> None:
+    file, old, new, remedy = BROKEN[what]
+    line = changed(paper, file, old, new)
+    with pytest.raises(LedgerError) as raised:
+        opened(paper).check()
+    text = str(raised.value)
+    found = re.match(r"(.*/(\w+\.toml)):(\d+): ", text)
+    assert found and remedy in text, text
+    # The entry's line: that of the change, or of the table or the use that has it.
+    assert found[2] in ("ledger.toml", "cells.toml") and int(found[3]) >= 1
+    if found[2] == file and what not in ("definitions in a circle",):
+        assert abs(int(found[3]) - line) <= 8, text
+
+
+def test_the_command_says_the_same_with_status_2_and_runs_nothing(paper: Path) -> None:
+    changed(paper, "ledger.toml", "min = 1.22, max = 1.36", "min = 1.36, max = 1.22")
+    for words in (("reproduce", paper, "--quick"), ("paper", "check", paper)):
+        done = anabranch(*words)
+        assert done.returncode == 2 and not done.stdout, done
+        assert (
+            done.stderr.startswith(f"error: {paper}/ledger.toml:")
+            and "Traceback" not in done.stderr
+        )
+
+
+def test_a_measure_that_fails_is_named_with_its_claim(paper: Path) -> None:
+    changed(paper, "ledger.toml", RATE, 'timeouts("lia-10") / 0')
+    with pytest.raises(LedgerError, match=r"ledger.toml:\d+: .*timeouts.* has no value: .*zero"):
+        evaluate(paper, ["mine.table1.lia"], seeds=2)
+
+
+def test_a_python_file_that_cannot_be_imported_is_named(paper: Path) -> None:
+    (paper / "measures.py").write_text("import nothing_of_this_name\n")
+    with pytest.raises(LedgerError, match=r"measures.py cannot be imported: ModuleNotFoundError"):
+        opened(paper).check()
+
+
+def test_a_new_paper_runs_as_it_is_and_its_cells_are_scenarios(paper: Path) -> None:
+    done = anabranch("reproduce", paper, "mine.gain", "--seeds", "3", "--json", paper / "out.json")
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads((paper / "out.json").read_text())
+    assert found["verdict"] == "reproduced" and "Mb/s more: " in found["why"]
+    assert set(found["obtained"]) == {"gain at N1 = 10", "gain at N1 = 30"}
+    result = ab.run(f"{paper}:lia-10", seeds=(1,))
+    assert result.rate("multipath").shape == (1,)
+    assert select([str(paper)]) == {str(paper): ["mine.table1.lia", "mine.gain"]}
+    assert select([str(paper), "mine.gain"]) == {str(paper): ["mine.gain"]}
+
+
+def test_a_new_paper_needs_a_free_name_that_is_a_key(paper: Path) -> None:
+    for name, why in (("mine", "is there already"), ("My paper", "is no key")):
+        done = anabranch("paper", "new", name, "--in", paper.parent)
+        assert done.returncode == 2 and why in done.stderr
+
+
+@pytest.mark.parametrize("key", PAPERS)
+def test_the_shipped_papers_have_that_form_and_nothing_is_wrong_in_them(key: str) -> None:
+    PAPERS[key].check()
+    jsonschema_rs.meta.validate(schema())
+
+
+TABLES = st.recursive(
+    st.one_of(st.integers(), st.text(max_size=6), st.lists(st.integers(), max_size=2)),
+    lambda inner: st.dictionaries(st.text("abc_- .", min_size=1, max_size=4), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(st.text("abc", min_size=1, max_size=3), TABLES, max_size=4))
+def test_every_entry_of_a_file_is_found_in_its_line(tables: dict[str, object]) -> None:
+    import tomli_w
+
+    text = tomli_w.dumps(tables)
+
+    def visit(
+        value: object, path: list[str | int], check: Callable[[list[str | int]], None]
+    ) -> None:
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                check([*path, key])
+                visit(inner, [*path, key], check)
+
+    lines = text.splitlines()
+
+    def check(path: list[str | int]) -> None:
+        line = lines[line_of(text, path) - 1]
+        value: object = tables
+        for key in path:
+            value = value[key]  # type: ignore[index]
+        if not isinstance(value, dict):
+            assert "=" in line, (path, text)
+
+    visit(tables, [], check)
