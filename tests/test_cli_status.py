@@ -100,7 +100,7 @@ def test_of_many_connections_the_first_are_shown_and_the_rest_counted(
     status = Status(controllers=[], connections=many)
     shown = printed(status, False, monkeypatch)
     assert shown.count("ab_olia") == MOST_CONNECTIONS
-    assert "5 connections more; --wide and --json have all" in shown
+    assert "5 more connections; --wide and --json show all" in shown
     assert printed(status, True, monkeypatch, columns=160).count("ab_olia") == len(many)
 
 
@@ -149,7 +149,7 @@ def test_sockets_of_an_earlier_controller_are_explained_and_their_connection_is_
     assert "1 ab_olia, taken " in shown and "2 subflows " in shown
     head, _, notes = shown.partition("0 for all: ")
     assert "earlier" in head and "listening" not in head and "listening, missed" in notes
-    assert "earlier: sockets under a controller of the same name that was taken out" in notes
+    assert "earlier: sockets whose controller of the same name was taken out" in notes
 
 
 @pytest.mark.parametrize(("crowded", "said"), [(0, False), (3704, True)])
@@ -158,7 +158,7 @@ def test_connections_of_too_many_subflows_are_hinted_at(
 ) -> None:
     loaded = controller(sockets=9, counters=COUNTERS | {"crowded": crowded})
     shown = printed(Status(controllers=[loaded], connections=[]), False, monkeypatch)
-    hint = f"3,704 ACKs came on connections of more than {_core.COUPLED_PATHS} subflows"
+    hint = f"3,704 ACKs came on connections with more than {_core.COUPLED_PATHS} subflows"
     assert (hint in " ".join(shown.split())) == said
     assert isinstance(tables(Status(controllers=[], connections=[]), False), Group)
 

@@ -106,7 +106,7 @@ def test_a_law_that_keeps_all_is_said_to_hold() -> None:
     assert "broken" not in out and "not so" not in out
     for network in ("shared-bottleneck", "two-bottlenecks", "scenario-c"):
         assert re.search(rf"khalili/{network} \w+ \d+\.\d{{3}}, \S+ ", out)
-    assert "kernel: growth in whole numbers is within " in out
+    assert "kernel: growth in integer arithmetic has an error of at most " in out
 
 
 def test_the_check_of_a_law_is_written_as_json(tmp_path: Path) -> None:

@@ -218,7 +218,7 @@ def test_a_socket_that_listens_is_in_use_and_hands_the_controller_on_after_it_is
         assert all(row["controller"] != name for row in content["connections"])
         text = refused("unload", "ewtcp")
         assert "in use by 1 socket (1 listening)\nhelp: " in text and name in available()
-        assert "listens may hand it on" in done("unload", "ewtcp", "--force")
+        assert "listening socket may pass it on" in done("unload", "ewtcp", "--force")
         assert name not in available()
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocol) as client:
             client.connect(server.getsockname())
@@ -294,7 +294,7 @@ def test_where_sockets_cannot_be_read_status_says_so_and_force_still_unloads(
                 look()
         unload_command("lia", True)
         assert capsys.readouterr().out.startswith(
-            "unloaded; how many sockets keep it until they close is not known\n"
+            "unloaded; the number of sockets that keep it until they close is unknown\n"
         )
         assert loaded() == []
 

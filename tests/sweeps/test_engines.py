@@ -288,7 +288,7 @@ def test_an_interrupt_of_the_terminal_ends_a_sweep_on_dask_in_order(tmp_path: Pa
     os.killpg(driver.pid, signal.SIGINT)  # workers too, as a terminal does
     out, err = driver.communicate(timeout=WAIT_S)
     assert (driver.returncode, err) == (130, "")
-    assert "the same command goes on" in out
+    assert "the same command continues" in out
     assert Store(tmp_path / "s").read().num_rows > before  # what was at work is kept
 
 

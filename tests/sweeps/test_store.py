@@ -579,7 +579,7 @@ def test_runs_of_other_versions_are_counted_by_verify(folder: Path) -> None:
     store.add("old", tables)
     done = anabranch("verify", folder, "--sample", "3")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "3 of 12 runs made again: digests and rows are the same" in done.stdout
+    assert "3 of 12 runs repeated: digests and rows are the same" in done.stdout
     assert "5 of 0.0.1+old" in done.stdout
 
 

@@ -44,7 +44,7 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Path:
         at=folder,
     )
     assert done.returncode == 0, done.stderr
-    assert "8 runs made, 0 were there: c.sweep has 8 of 8" in done.stdout
+    assert "8 runs made, 0 were there before: c.sweep has 8 of 8" in done.stdout
     return folder
 
 
@@ -54,7 +54,7 @@ def test_the_same_command_finds_nothing_to_do(there: Path) -> None:
         at=there,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert "nothing to do, 8 were there: c.sweep has 8 of 8" in done.stdout
+    assert "nothing to do, 8 were there before: c.sweep has 8 of 8" in done.stdout
 
 
 def test_a_dry_run_says_how_many_and_how_long_and_makes_nothing(there: Path) -> None:
@@ -89,7 +89,7 @@ def test_status_shows_runs_axes_and_versions(there: Path) -> None:
 def test_verify_makes_runs_again(there: Path) -> None:
     done = anabranch("verify", "c.sweep", "--sample", "3", at=there)
     assert done.returncode == 0, done.stderr
-    assert "3 of 8 runs made again: digests and rows are the same" in done.stdout
+    assert "3 of 8 runs repeated: digests and rows are the same" in done.stdout
 
 
 def test_a_table_is_exported_queried_drawn_and_compacted(there: Path) -> None:
@@ -124,7 +124,7 @@ def test_an_interrupt_ends_a_sweep_in_order_and_it_goes_on(tmp_path: Path) -> No
     driver.send_signal(signal.SIGINT)
     out, err = driver.communicate(timeout=60)
     assert driver.returncode == 130, (out, err)
-    assert "the same command goes on" in out and "Traceback" not in err
+    assert "the same command continues" in out and "Traceback" not in err
     made = Store(tmp_path / "s").read().num_rows
     assert 0 < made < 40
     done = subprocess.run(command, capture_output=True, text=True, check=False)

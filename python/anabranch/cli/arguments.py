@@ -101,7 +101,7 @@ ControllerOption = Annotated[
     typer.Option(
         "--controller",
         "-c",
-        help="Controller of all flows with several paths, or of all flows where none has several.",
+        help="Controller of all flows with several paths; of all flows if none has several.",
     ),
 ]
 SetOption = Annotated[
@@ -119,14 +119,14 @@ JsonOption = Annotated[
     Path | None,
     typer.Option(
         "--json",
-        help="Write the result here: compressed if it ends in .gz; - is standard output.",
+        help="Write the result to this file, compressed if its name ends in .gz; - is standard output.",
     ),
 ]
 FORMAT = "format_"
 """Parameter of commands that print tables; `Command` reads it for all of them."""
 FormatOption = Annotated[
     str,
-    typer.Option("--format", help=f"Form of the tables: {', '.join((TEXT, *FORMATS))}."),
+    typer.Option("--format", help=f"Format of the tables: {', '.join((TEXT, *FORMATS))}."),
 ]
 
 # For every command that draws a figure.
@@ -134,7 +134,7 @@ WidthOption = Annotated[
     str | None,
     typer.Option(
         "--width",
-        help="Width of the figure, such as 3.5in, 7.16in, 88mm or 252pt; letters follow. Default: 8in.",
+        help="Width of the figure, such as 3.5in, 7.16in, 88mm or 252pt; text scales with it. Default: 8in.",
     ),
 ]
 TitleOption = Annotated[
@@ -144,10 +144,10 @@ TitleOption = Annotated[
 # For `run`: captures and logs written during the run.
 PcapOption = Annotated[
     Path | None,
-    typer.Option("--pcap", help="Capture packets at the hosts that send, as pcapng; one seed."),
+    typer.Option("--pcap", help="Capture packets at the senders, as pcapng; for one seed only."),
 ]
 QlogOption = Annotated[
-    Path | None, typer.Option("--qlog", help="Log every path, as qlog 0.3; one seed.")
+    Path | None, typer.Option("--qlog", help="Log every path as qlog 0.3; for one seed only.")
 ]
 RecordUntilOption = Annotated[
     str | None, typer.Option("--record-until", help="Capture and log up to this time, such as 10s.")
@@ -162,20 +162,21 @@ PcapKeepOption = Annotated[
 # For `theory`: allocations to compare with the equilibrium.
 AlphaOption = Annotated[
     float | None,
-    typer.Option("--alpha", help="Set the α-fair allocation beside it; α from 0 to 32."),
+    typer.Option("--alpha", help="Also show the α-fair allocation; α is from 0 to 32."),
 ]
 MaxminOption = Annotated[
-    bool, typer.Option("--maxmin", help="Set the max-min allocation beside it.")
+    bool, typer.Option("--maxmin", help="Also show the max-min fair allocation.")
 ]
 ParetoOption = Annotated[
     bool,
     typer.Option(
-        "--pareto", help="Say whether the equilibrium is Pareto-optimal, or what dominates it."
+        "--pareto",
+        help="Say whether the equilibrium is Pareto-optimal; if not, show a better allocation.",
     ),
 ]
 FluidOption = Annotated[
     bool,
-    typer.Option("--fluid", help="Stability of the fluid model, and how long it takes to settle."),
+    typer.Option("--fluid", help="Show stability and settling times of the fluid model."),
 ]
 PortraitOption = Annotated[
     Path | None,
@@ -187,18 +188,21 @@ AxesOption = Annotated[
     str | None,
     typer.Option(
         "--axes",
-        help="Axes of the portrait, two of CLASS.PATH and queue:LINK. Default: two windows.",
+        help="The two axes of the portrait, each CLASS.PATH or queue:LINK. Default: two windows.",
     ),
 ]
 MapOption = Annotated[
     list[str] | None,
     typer.Option(
         "--map",
-        help="Equilibria over a grid: KEY=V1,V2,… or KEY=FIRST..LAST:COUNT UNIT, keys as in --set. Once or twice.",
+        help="Axis of a grid of equilibria: KEY=V1,V2,… or KEY=FIRST..LAST:COUNT UNIT; keys as in --set. Once or twice.",
     ),
 ]
 OfOption = Annotated[
-    str, typer.Option("--of", help="What the map shows: rate (of each class), total or jain.")
+    str,
+    typer.Option(
+        "--of", help="Quantity on the map: rate (of each class), total or jain (Jain's index)."
+    ),
 ]
 OutOption = Annotated[
     Path | None, typer.Option("--out", help="Draw the map here: .png, .svg or .pdf.")

@@ -26,13 +26,13 @@ STYLES = {STRICTEST: "green", "lenient": "yellow", "neither": "red"}
 PAGE = "audit.html"
 
 DEFINITIONS = (
-    "lenient: on each bottleneck it takes at most what one TCP would; stringent: it is lenient, and its total is at "
-    "most one TCP's share on its best path plus the spare capacity of its other paths. Spare is read in two ways. The first "
-    "verdict takes all that is unused without the controller. The one behind / takes only what flows leave that are limited "
-    "elsewhere: of a link that drops, marks or loses packets without the controller, nothing."
+    "lenient: on each bottleneck the controller takes at most one TCP's share; stringent: it is lenient, and its total is at "
+    "most one TCP's share on its best path plus the spare capacity of its other paths. Spare capacity has two readings. Before "
+    "the slash it is all capacity that is unused without the controller. After the slash it is only the capacity that flows "
+    "leave because they are limited elsewhere; a link that drops, marks or loses packets without the controller has none."
 )
 MEANING = (
-    "The strictest definition of TCP-fairness that a controller meets, and its total over the stringent bound. "
+    "Each cell: the controller's total over the stringent bound, and the strictest definition of TCP-fairness that it meets. "
     + DEFINITIONS
 )
 USED = "used %"
@@ -64,7 +64,7 @@ def audit_command(
         (report / PAGE if report else None, lambda file: write(page(audit), file)),
     )
     if audit.interrupted:
-        console().print("interrupted: what is missing was not run", style="bold")
+        console().print("interrupted: the missing networks were not run", style="bold")
         raise typer.Exit(INTERRUPTED)
 
 
@@ -84,8 +84,8 @@ def show(audit: Audit) -> None:
     left = len(head) - 1
     out.print(table("TCP-fairness by definition", head, rows, left=left, spare=[USED]))
     out.print(
-        "The total of a controller over the stringent bound, and the strictest definition of TCP-fairness that it "
-        f"meets; without a word that is the stringent one. {DEFINITIONS}",
+        "Each cell: the controller's total over the stringent bound, and the strictest definition of TCP-fairness that "
+        f"it meets; no word means stringent. {DEFINITIONS}",
         style="dim",
         highlight=False,
     )
@@ -93,7 +93,7 @@ def show(audit: Audit) -> None:
         out.print(f"{network.name}: {network.meaning}", style="dim", highlight=False, markup=False)
     count = len(audit.seed_list)
     out.print(
-        f"{count} replication{'s' * (count > 1)}; {USED}: of the links' capacity, mean over networks",
+        f"{count} replication{'s' * (count > 1)}; {USED}: used part of the links' capacity, mean over networks",
         style="dim",
         highlight=False,
     )

@@ -63,16 +63,16 @@ def show(capture: Capture) -> None:
         "throughput Mb/s": column([float(paths.throughput_bps[n]) for n in shown], RATE),
         "share %": column([float(capture.shares[n]) for n in shown], SHARE),
         "data packets": [f"{paths.sent_packets[n]:.0f}" for n in shown],
-        "sent again": [f"{paths.retransmits[n]:.0f}" for n in shown],
+        "retransmits": [f"{paths.retransmits[n]:.0f}" for n in shown],
         "RTT ms": column([float(paths.rtt_s[n]) for n in shown], DELAY),
         "goodput Mb/s": of_first(goodputs),
     }
     start_s, end_s = capture.span_s
     title = (
-        f"From {start_s:g} s to {end_s:.3f} s: throughput counts IP bytes of data packets, goodput payload that was "
-        "acknowledged"
+        f"From {start_s:g} s to {end_s:.3f} s: throughput counts IP bytes of data packets, goodput acknowledged "
+        "payload"
     )
-    out.print(columns(title, cells, left=2, spare=("sent again", "share %")))
+    out.print(columns(title, cells, left=2, spare=("retransmits", "share %")))
     if len(order) > MOST_ROWS:
         out.print(f"{len(order) - MOST_ROWS} more subflows; --json has all", style="dim")
     facts = capture.facts

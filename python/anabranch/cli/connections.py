@@ -102,12 +102,12 @@ def controllers(found: Sequence[ControllerStatus]) -> list[Any]:
     notes = [f"[dim]0 for all: {', '.join(zero)}[/]"] if zero else []
     if "earlier" not in zero:
         notes.append(
-            "[dim]earlier: sockets under a controller of the same name that was taken out; they keep "
-            "it until they close[/]"
+            "[dim]earlier: sockets whose controller of the same name was taken out; they keep it until "
+            "they close[/]"
         )
     notes += [
-        f"[yellow]{one.name}: {one.counters['crowded']:,} ACKs came on connections of more than "
-        f"{_core.COUPLED_PATHS} subflows; those are Reno on each. Allow fewer subflows.[/]"
+        f"[yellow]{one.name}: {one.counters['crowded']:,} ACKs came on connections with more than "
+        f"{_core.COUPLED_PATHS} subflows, which run Reno on each subflow. Allow fewer subflows.[/]"
         for one in found
         if one.counters["crowded"]
     ]
@@ -118,7 +118,7 @@ def controllers(found: Sequence[ControllerStatus]) -> list[Any]:
 def connections(found: Sequence[ConnectionStatus], wide: bool) -> list[Any]:
     """The table of connections: a line of totals for each, and a line for each subflow."""
     if not found:
-        return ["no connection is under a controller of ours"]
+        return ["no connection uses a controller of anabranch"]
     cells = WIDE if wide else NARROW
     head = ["local", "remote", *cells]
     most = len(found) if wide else MOST_CONNECTIONS
@@ -131,7 +131,7 @@ def connections(found: Sequence[ConnectionStatus], wide: bool) -> list[Any]:
         *([f"[dim]the same in every row: {told}[/]"] if told else []),
     ]
     if len(found) > most:
-        result.append(f"{len(found) - most:,} connections more; --wide and --json have all")
+        result.append(f"{len(found) - most:,} more connections; --wide and --json show all")
     return result
 
 

@@ -75,7 +75,9 @@ def show(out: Console, what: Dynamics) -> None:
     """Prints eigenvalues, verdicts and times to settle."""
     found, name = what.stability, what.fluid.network.name
     out.print(
-        _eigenvalues("Eigenvalues at rest, feedback without delay", found.eigenvalues, found.moves)
+        _eigenvalues(
+            "Eigenvalues at the equilibrium, feedback without delay", found.eigenvalues, found.moves
+        )
     )
     out.print(
         _eigenvalues("Rightmost eigenvalues, feedback one round trip late", found.delayed, None)
@@ -87,13 +89,13 @@ def show(out: Console, what: Dynamics) -> None:
         jumping = dict.fromkeys(law.label for law in what.fluid.laws if law.mesh)
         out.print(
             f"{', '.join(jumping)} jumps where paths tie; its eigenvalues are those of an average over states "
-            f"within {100 * what.fluid.mesh:g} %: a fast pair that grows is chatter about the jump, of that size",
+            f"within {100 * what.fluid.mesh:g} %. A fast growing pair is chatter of that size about the jump.",
             style="dim",
             markup=False,
         )
     if what.convergence:
         rows = [[named(each.name), _settles(each)] for each in what.convergence]
-        head = ["start, queues empty", "every class within 5 % of rest after"]
+        head = ["start, with empty queues", "all classes within 5 % of equilibrium after"]
         out.print(table("Convergence, feedback without delay", head, rows))
 
 

@@ -65,9 +65,10 @@ def show_fairness(found: Sequence[JudgedFlow]) -> None:
         for one in found
         for cells, met in bounds(one)
     ]
-    out.print(table("TCP-fairness, beside one TCP in its place", head, rows, left=3))
+    out.print(table("TCP-fairness, compared with one TCP in the flow's place", head, rows, left=3))
     out.print(
-        "excess is of the bound, and on a link of its rate; spare capacity is all that is unused without the flow",
+        "excess is relative to the bound, on a link to its capacity; spare capacity is all capacity that is unused without "
+        "the flow",
         style="dim",
     )
     for one in found:
@@ -82,7 +83,7 @@ def show_fairness(found: Sequence[JudgedFlow]) -> None:
         if (other := one.elsewhere) and one.definition == "stringent":
             kept = "meets" if other.stringent else "violates"
             out.print(
-                f"with only the capacity that flows leave because they are limited elsewhere, {one.flow} {kept} it: the "
+                f"if spare capacity is only what flows limited elsewhere leave, {one.flow} {kept} the definition: the "
                 f"bound is {other.bound_bps / 1e6:.3f} Mb/s, the excess {other.excess * 100:+.1f} %",
                 style="dim",
                 markup=False,

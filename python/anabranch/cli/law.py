@@ -11,7 +11,7 @@ from .formats import TEXT
 
 law_app = typer.Typer(
     cls=Commands,
-    help="Laws that are written as text: your own controller from two formulas.",
+    help="Laws written as text: your own controller from two formulas.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
@@ -20,8 +20,8 @@ LawArgument = Annotated[
     str,
     typer.Argument(
         metavar="LAW",
-        help="A file such as my.law, with parameters behind a colon (my.law:beta=0.3), or a law that ships, "
-        "such as gentle.",
+        help="A file such as my.law, with parameters after a colon (my.law:beta=0.3), or a shipped law such as "
+        "gentle.",
     ),
 ]
 
@@ -35,9 +35,9 @@ def check(
     json: JsonOption = None,
     format_: FormatOption = TEXT,
 ) -> None:
-    """Show what a law promises and what it breaks, each with the smallest example; whether it has a
-    fixed point in three networks and comes back to it; and whether the kernel can run it. Status 1
-    when it breaks what every shipped law keeps, or has no fixed point."""
+    """Check a law: its properties, with the smallest counterexample; its fixed point in three
+    networks, and whether it is stable; and whether the kernel can run it. Status 1 if the law
+    breaks a property of all shipped laws, or has no fixed point."""
     from .lawcheck import check_command
 
     check_command(law, json)
@@ -45,7 +45,7 @@ def check(
 
 @law_app.command(cls=Command, epilog="Example: anabranch law show gentle > my.law")
 def show(law: LawArgument) -> None:
-    """Print the text of a law, to begin one of your own with."""
+    """Print the text of a law, as a start for your own."""
     from .lawcheck import show_command
 
     show_command(law)
@@ -53,7 +53,7 @@ def show(law: LawArgument) -> None:
 
 @law_app.command("list", cls=Command, epilog="Example: anabranch law list")
 def list_(format_: FormatOption = TEXT) -> None:
-    """List the laws that ship as text."""
+    """List the shipped laws that are written as text."""
     from .lawcheck import list_command
 
     list_command()
@@ -61,8 +61,7 @@ def list_(format_: FormatOption = TEXT) -> None:
 
 @law_app.command(cls=Command, epilog="Example: anabranch law c gentle > my_law.h")
 def c(law: LawArgument) -> None:
-    """Print the law as a header in C, as the kernel runs it: whole numbers, with the bound on its
-    error."""
+    """Print a law as a C header for the kernel, in integer arithmetic, with its error bound."""
     from .lawcheck import c_command
 
     c_command(law)

@@ -19,9 +19,9 @@ from .keeping import show_and_write
 from .terminal import console, named, table
 
 NETWORKS = {
-    "khalili/shared-bottleneck": "both paths of each user through one bottleneck, beside TCP",
-    "khalili/two-bottlenecks": "a path through each of two bottlenecks, TCP beside one of them",
-    "khalili/scenario-c": "a private access point, and one that is shared with TCP",
+    "khalili/shared-bottleneck": "both paths of each user and TCP share one bottleneck",
+    "khalili/two-bottlenecks": "a path through each of two bottlenecks, one of them shared with TCP",
+    "khalili/scenario-c": "a path through a private access point, and one through an access point shared with TCP",
 }
 """Shipped scenarios in which a law should have a fixed point, with descriptions."""
 
@@ -120,8 +120,10 @@ def in_kernel(law: Law) -> str:
         found = _core.law_c(law)
     except _core.ScenarioError as why:
         return str(why)
-    of = "of growth" if found["positive"] else "of the magnitudes that growth is a sum of"
-    return f"growth in whole numbers is within {found['relative']} · 2^-31 {of}"
+    of = "growth" if found["positive"] else "the sum of the magnitudes of its terms"
+    return (
+        f"growth in integer arithmetic has an error of at most {found['relative']} · 2^-31 of {of}"
+    )
 
 
 def show(
@@ -147,7 +149,7 @@ def show(
             word = "[red]broken[/]" if one.broken.grave else "[yellow]not so[/]"
             rows.append([one.name, word, named(f"{one.broken.what}, at {one.broken.state}")])
     out.print(
-        table("Properties", ["property", "", "meaning, or the smallest example"], rows, left=3)
+        table("Properties", ["property", "", "meaning, or smallest counterexample"], rows, left=3)
     )
     rows = []
     for place in rests:
@@ -160,7 +162,7 @@ def show(
     out.print(table("Fixed points, with queueing round trips", heads, rows, left=6))
     out.print(f"kernel: {kernel}", markup=False, highlight=False)
     if about["jumps"]:
-        out.print("the law jumps where paths tie; theory averages over states nearby", style="dim")
+        out.print("the law jumps where paths tie; theory averages over nearby states", style="dim")
 
 
 def _rates(place: Rest) -> str:

@@ -36,11 +36,13 @@ linux_app = typer.Typer(
 PORTED = [law["name"] for law in controllers() if law["kernel"]]
 NameArgument = Annotated[
     str,
-    typer.Argument(help=f"A law: {', '.join(PORTED)}, or a file, of text (my.law) or C (my.h)."),
+    typer.Argument(help=f"A law: {', '.join(PORTED)}; or a file in text (my.law) or C (my.h)."),
 ]
 JsonAloneOption = Annotated[
     Path | None,
-    typer.Option("--json", help="Write JSON here; --json alone, or -, is standard output."),
+    typer.Option(
+        "--json", help="Write JSON to this file; --json without a file, or -, is standard output."
+    ),
 ]
 
 
@@ -60,15 +62,13 @@ def run(
     ] = False,
     keep_invalid: Annotated[
         bool,
-        typer.Option(
-            "--keep-invalid", help="Keep replications that are not valid, marked as such."
-        ),
+        typer.Option("--keep-invalid", help="Keep invalid replications, marked as invalid."),
     ] = False,
     pcap: PcapOption = None,
     pcap_keep: PcapKeepOption = None,
     format_: FormatOption = TEXT,
 ) -> None:
-    """Run a scenario on the real kernel, in real time, and print what each class of users gets."""
+    """Run a scenario on the real kernel, in real time, and print the rates of each class."""
     from .options import recording_from, seeds_from
     from .realtime import KernelRunOptions, run_command
 
@@ -86,7 +86,7 @@ def run(
 
 @linux_app.command(cls=JsonAloneCommand, epilog="Example: sudo .venv/bin/anabranch linux check")
 def check(json: JsonAloneOption = None, format_: FormatOption = TEXT) -> None:
-    """Show what this kernel offers and what that allows; status 1 when something is missing."""
+    """Show the kernel features that commands need. Status 1 if one is missing."""
     from .operate import check_command
 
     check_command(json)
@@ -110,7 +110,7 @@ def load(
         ),
     ] = None,
 ) -> None:
-    """Load a controller for good: connections that select it by its name are coupled."""
+    """Load a controller until `unload` or reboot: connections that select its name are coupled."""
     from .operate import load_command
 
     load_command(name, min_ssthresh)
@@ -123,11 +123,11 @@ def unload(
         bool,
         typer.Option(
             "--force",
-            help="Also while sockets use it; they keep it until they close, and defaults become reno.",
+            help="Unload it even if sockets use it; they keep it until they close. Defaults become reno.",
         ),
     ] = False,
 ) -> None:
-    """Take a loaded controller out of the kernel."""
+    """Unload a controller from the kernel."""
     from .operate import unload_command
 
     unload_command(name, force)
@@ -140,14 +140,16 @@ def status(
     json: JsonAloneOption = None,
     watch: Annotated[
         float | None,
-        typer.Option("--watch", "-w", help="Refresh every so many seconds, from 0.1 to 3600."),
+        typer.Option(
+            "--watch", "-w", help="Refresh at this interval in seconds, from 0.1 to 3600."
+        ),
     ] = None,
     wide: Annotated[
         bool, typer.Option("--wide", help="Show every connection, and all columns.")
     ] = False,
     format_: FormatOption = TEXT,
 ) -> None:
-    """Show loaded controllers, the connections under them, and what couples their subflows."""
+    """Show loaded controllers, their connections, and the windows and growth of each subflow."""
     from .operate import status_command
 
     status_command(json, watch, wide)

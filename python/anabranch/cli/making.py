@@ -19,15 +19,15 @@ OnOption = Annotated[
     str,
     typer.Option(
         "--on",
-        help="Where runs are made: threads; dask, for processes on this machine; the address of a Dask scheduler; "
-        "FILE.yaml of a cluster; or FILE.py:FUNCTION that returns one.",
+        help="Where runs execute: threads; dask, for processes on this machine; the address of a Dask scheduler; "
+        "FILE.yaml of a cluster; or FILE.py:FUNCTION that returns a cluster.",
     ),
 ]
 KeptOption = Annotated[
     Path | None,
     typer.Option(
         "--store",
-        help="A folder where runs are kept, as `sweep` has it: started again, the command makes what is missing.",
+        help="Store every run in this folder, as `sweep` does; a repeated command only makes the missing runs.",
     ),
 ]
 WorkersOption = Annotated[

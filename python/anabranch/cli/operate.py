@@ -63,7 +63,7 @@ def _print_facts(found: list[Fact]) -> None:
         for fact in found
     ]
     out = console()
-    out.print(table("This kernel", ["part", "there", "what", "what to do"], rows, left=4))
+    out.print(table("This kernel", ["part", "there", "detail", "remedy"], rows, left=4))
     for use, what in USES.items():
         out.print(f"linux {use} ({what}): {_answer(found, use)}", highlight=False)
 
@@ -75,7 +75,7 @@ def _answer(found: list[Fact], use: str) -> str:
     if there == "no" and others != "no":
         return (
             "[yellow]not as this user[/]: run it as root; "
-            "nothing that was checked without root is missing"
+            "every part that can be checked without root is there"
         )
     return f"[{STYLES[there]}]{there}[/]"
 
@@ -107,12 +107,12 @@ def _left(count: int | None) -> str:
     if count == 0:
         return ""
     if count is None:
-        what = "how many sockets keep it until they close is not known"
+        what = "the number of sockets that keep it until they close is unknown"
     elif count == 1:
         what = "1 socket keeps it until it closes"
     else:
         what = f"{count} sockets keep it until they close"
-    return f"; {what}\nA socket that listens may hand it on to what it accepts."
+    return f"; {what}\nA listening socket may pass it on to connections that it accepts."
 
 
 def _choose_reno(kernel_name: str, out: Console) -> None:
@@ -130,7 +130,7 @@ def _choose_reno(kernel_name: str, out: Console) -> None:
         )
     if not whole:
         out.print(
-            "other network namespaces were not looked at: that needs CAP_SYS_ADMIN and "
+            "other network namespaces were not checked: that needs CAP_SYS_ADMIN and "
             "CAP_SYS_PTRACE",
             highlight=False,
         )

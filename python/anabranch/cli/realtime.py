@@ -83,7 +83,7 @@ def show_error(result: Result) -> None:
         )
     for seed in origin["failed"]:
         kept = any(run.seed == seed for run in result.runs)
-        fate = "kept although it is not valid" if kept else "left out: it never came out valid"
+        fate = "kept although it is not valid" if kept else "left out: no attempt was valid"
         out.print(f"seed {seed} {fate}", style="bold red", highlight=False)
 
 
@@ -91,7 +91,7 @@ def remarks(result: Result) -> list[str]:
     """Weaknesses of a valid result: no real-time priority, unmeasured links."""
     found = []
     if any(run.emulator.has("real_time") and not run.emulator.real_time for run in result.runs):
-        found.append("the emulator had no real-time priority: whatever else runs can make it late")
+        found.append("the emulator had no real-time priority: other processes can delay it")
     calibration = result.provenance.get("calibration", {})
     for what, links in calibration.get("unmeasured", {}).items():
         if links:

@@ -36,7 +36,7 @@ class SweepCommands(Commands):
 
 sweep_app = typer.Typer(
     cls=SweepCommands,
-    help="Many runs: axes, controllers and seeds, on threads or a cluster, in a store that can be asked.",
+    help="Parameter sweeps: runs over axes, controllers and seeds, on threads or a cluster, in a store for queries.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
@@ -58,15 +58,15 @@ def run(
     source: Annotated[
         str,
         typer.Argument(
-            metavar="SWEEP", help="A TOML file of a sweep, or what `run` takes: a scenario."
+            metavar="SWEEP", help="The TOML file of a sweep, or a scenario as for `run`."
         ),
     ],
     vary: Annotated[
         list[str] | None,
         typer.Option(
             "--vary",
-            help="Axis: KEY=V1,V2,… or KEY=FIRST..LAST:COUNT [log] UNIT, keys as in --set; with a semicolon, keys "
-            "that change together; KEY=FIRST..LAST UNIT, a range that --sample draws from. Repeatable.",
+            help="Axis: KEY=V1,V2,… or KEY=FIRST..LAST:COUNT [log] UNIT; keys as in --set. Semicolons join keys that "
+            "change together. KEY=FIRST..LAST UNIT is a range for --sample. Repeatable.",
         ),
     ] = None,
     sample: Annotated[
@@ -74,63 +74,74 @@ def run(
         typer.Option(
             "--sample",
             metavar="METHOD:COUNT",
-            help="Points in all ranges without a count: random, lhs (Latin hypercube) or sobol.",
+            help="Draw points from the ranges without a count: random, lhs (Latin hypercube) or sobol.",
         ),
     ] = None,
     derive: Annotated[
         list[str] | None,
         typer.Option(
             "--derive",
-            help='A value that follows from those of axes, such as "link.a.rate=flow.b.count * 1 Mb/s", or '
-            "KEY=FILE.py:FUNCTION, which gets the values by key. Repeatable.",
+            help='Compute a key from the axes, such as "link.a.rate=flow.b.count * 1 Mb/s", or by '
+            "KEY=FILE.py:FUNCTION, which gets a dictionary of the values. Repeatable.",
         ),
     ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option(
             "--only",
-            help='Points where this holds, such as "flow.multipath.count <= 20". Repeatable.',
+            help='Keep only points with this condition, such as "flow.multipath.count <= 20". Repeatable.',
         ),
     ] = None,
     controllers: Annotated[
         str | None,
         typer.Option(
-            "--controllers", help="Controllers by commas, such as lia,my.law:beta={0.2,0.5}."
+            "--controllers",
+            help="Controllers, separated by commas, such as lia,my.law:beta={0.2,0.5}.",
         ),
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option("--seeds", min=1, help="Seeds of each, from 1 on.")
+        int | None,
+        typer.Option(
+            "--seeds", min=1, help="Number of seeds of each configuration; seeds count up from 1."
+        ),
     ] = None,
     until: Annotated[
         str | None,
         typer.Option(
             "--until",
-            help='More seeds where 95 % intervals are wider, such as "throughput_bps ±2%".',
+            help='Add seeds until 95 % intervals are this narrow, such as "throughput_bps ±2%".',
         ),
     ] = None,
     most_seeds: Annotated[
-        int, typer.Option("--most-seeds", min=3, help="Seeds of each at most, with --until.")
+        int,
+        typer.Option("--most-seeds", min=3, help="With --until: most seeds of a configuration."),
     ] = 100,
     set_: SetOption = None,
     tables: Annotated[
         str | None,
         typer.Option(
-            "--tables", help="Tables to keep beside runs and classes, such as links,paths."
+            "--tables", help="Tables to keep in addition to runs and classes, such as links,paths."
         ),
     ] = None,
     store: Annotated[
-        Path | None, typer.Option("--store", help="The folder. Default: NAME.sweep.")
+        Path | None, typer.Option("--store", help="The folder of the store. Default: NAME.sweep.")
     ] = None,
     on: OnOption = THREADS,
     workers: Annotated[
-        int, typer.Option("--workers", min=0, help="How many here; 0 is one for each processor.")
+        int,
+        typer.Option(
+            "--workers",
+            min=0,
+            help="Number of workers on this machine; 0 is one for each processor.",
+        ),
     ] = 0,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what it would be, from probes.")
+        bool,
+        typer.Option("--dry-run", help="Only estimate runs, time and size, from a few probes."),
     ] = False,
 ) -> None:
-    """Run what a store does not have yet; started again, a sweep goes on. Status 1 when a run
-    fails."""
+    """Make the runs that the store does not have yet; a repeated command continues an interrupted
+    sweep. Status 1 if a run fails."""
     from .sweeping import SweepOptions, run_command
 
     run_command(
@@ -156,8 +167,8 @@ def run(
 
 @sweep_app.command(cls=Command, epilog="Example: anabranch sweep status scenario-c.sweep")
 def status(store: StoreArgument, json: JsonOption = None, format_: FormatOption = TEXT) -> None:
-    """Show what a store has: runs, axes, versions, failures. Status 1 when a run of this version
-    has failed."""
+    """Show the runs, axes, versions and failures of a store. Status 1 if a run of this version has
+    failed."""
     from .sweepstore import status_command
 
     status_command(store, json)
@@ -167,10 +178,10 @@ def status(store: StoreArgument, json: JsonOption = None, format_: FormatOption 
 def verify(
     store: StoreArgument,
     sample: Annotated[
-        int, typer.Option("--sample", min=1, help="Runs to make again, drawn evenly.")
+        int, typer.Option("--sample", min=1, help="Number of runs to repeat, drawn evenly.")
     ] = 20,
 ) -> None:
-    """Read all files, make some of the runs again and compare their rows. Status 1 when one
+    """Check a store: read all files, repeat some runs and compare their rows. Status 1 if a row
     differs or a file is broken."""
     from .sweepstore import verify_command
 
@@ -198,10 +209,11 @@ def compact(
     store: StoreArgument,
     drop_failures: Annotated[
         bool,
-        typer.Option("--drop-failures", help="Forget all runs that failed; they stay to be made."),
+        typer.Option("--drop-failures", help="Also delete the records of failed runs."),
     ] = False,
 ) -> None:
-    """Merge parts into few large ones, each run once, and remove what killed drivers have left."""
+    """Merge the parts of a store into few large ones, each run once, and remove leftovers of killed
+    drivers."""
     from .sweepstore import compact_command
 
     compact_command(store, drop_failures)
@@ -214,10 +226,10 @@ def compact(
 )
 def query(
     store: StoreArgument,
-    sql: Annotated[str, typer.Argument(metavar="SQL", help="A question in SQL, as DuckDB has it.")],
+    sql: Annotated[str, typer.Argument(metavar="SQL", help="A query in DuckDB's SQL.")],
     format_: FormatOption = TEXT,
 ) -> None:
-    """Ask a store in SQL; its tables are runs, classes, and those that were kept."""
+    """Query a store in SQL; its tables are runs, classes, and those of --tables."""
     from .sweepanswers import query_command
 
     query_command(store, sql)
@@ -231,43 +243,44 @@ def query(
 def plot(
     store: StoreArgument,
     x: Annotated[
-        str, typer.Option("--x", help="The axis along the figure, or a metric: then points.")
+        str, typer.Option("--x", help="Horizontal axis; with a metric, the figure shows points.")
     ],
-    y: Annotated[str, typer.Option("--y", help="The metric that is drawn.")] = "throughput_bps",
+    y: Annotated[str, typer.Option("--y", help="The metric to draw.")] = "throughput_bps",
     by: Annotated[
-        str, typer.Option("--by", help="A line, map or colour for each value of this column.")
+        str, typer.Option("--by", help="Draw a line, map or colour for each value of this column.")
     ] = "controller",
     panels: Annotated[
         str | None,
         typer.Option(
             "--panels",
-            help="Columns by commas; a panel for each combination of their values. Default: class, or what else "
-            "rows are about.",
+            help="Columns, separated by commas; each combination of their values has a panel. Default: class, link or "
+            "station, as the table has them.",
         ),
     ] = None,
     down: Annotated[
-        str | None, typer.Option("--down", help="A second axis: maps with contours over both.")
+        str | None,
+        typer.Option("--down", help="Vertical axis: draw maps with contours over both axes."),
     ] = None,
     paired: Annotated[
         str | None,
         typer.Option(
             "--paired",
             metavar="VALUE",
-            help="Draw differences to this value of --by, of runs with the same seed.",
+            help="Draw differences to this value of --by, between runs with the same seed.",
         ),
     ] = None,
     better: Annotated[
         str | None,
         typer.Option(
             "--better",
-            help="Which way metrics are better, such as throughput_bps:more,rtt_mean_s:less. Default: by their names.",
+            help="Whether more or less of a metric is better: throughput_bps:more,rtt_mean_s:less. Default: by its name.",
         ),
     ] = None,
     where: Annotated[
         list[str] | None,
         typer.Option(
             "--where",
-            help="COLUMN=VALUE that rows are to have, or COLUMN=VALUE,VALUE. Repeatable.",
+            help="Use only rows with COLUMN=VALUE, or one of COLUMN=VALUE,VALUE. Repeatable.",
         ),
     ] = None,
     table: TableOption = "classes",

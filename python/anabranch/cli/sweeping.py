@@ -97,14 +97,14 @@ def run_command(asked: SweepOptions) -> None:
             made = sweep.run(folder, on=asked.on, workers=asked.workers, tell=told)
         except KeyboardInterrupt:
             out.print(
-                f"interrupted: {runs(made.made)} new in {folder}; the same command goes on",
+                f"interrupted: {runs(made.made)} new in {folder}; the same command continues",
                 markup=False,
             )
             raise typer.Exit(INTERRUPTED) from None
     idle = not made.made and not made.failed
     new = "nothing to do" if idle else f"{runs(made.made)} made"
     out.print(
-        f"{new}, {made.there} were there: {folder} has {made.there + made.made} of {made.wanted}",
+        f"{new}, {made.there} were there before: {folder} has {made.there + made.made} of {made.wanted}",
         markup=False,
         highlight=False,
     )
@@ -161,7 +161,7 @@ def estimate(sweep: Sweep, folder: Path) -> None:
     console().print(
         f"{len(configurations)} configurations, {runs} runs, {there} of them in {folder}\n"
         f"about {length(left * took)} of processor time ({took:.3g} s a run), "
-        f"and {bytes_(left * size)} of rows before they are packed",
+        f"and {bytes_(left * size)} of rows before compression",
         markup=False,
         highlight=False,
     )

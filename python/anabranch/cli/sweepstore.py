@@ -33,9 +33,9 @@ def status_command(folder: Path, json: Path | None) -> None:
     def show() -> None:
         rows = [[named(key), named(value)] for key, value in facts(found, len(own)).items()]
         out = console()
-        out.print(table(str(folder), ["", "what is there"], rows, left=2))
+        out.print(table(str(folder), ["", "content"], rows, left=2))
         if found.failures:
-            said = f"`anabranch sweep compact {folder} --drop-failures` forgets what has failed"
+            said = f"`anabranch sweep compact {folder} --drop-failures` deletes the records of failed runs"
             out.print(said, markup=False, highlight=False)
         tell_failures(Progress(0, 0, failed=len(own), failures=own), Store(folder))
 
@@ -85,7 +85,7 @@ def verify_command(folder: Path, most: int) -> None:
         raise ValueError(
             f"{folder} has no run of this version, {version()}; it has {versions or 'none at all'}"
         )
-    with progress("running again") as tell:
+    with progress("repeating runs") as tell:
         wrong = differing(store, chosen.runs, tell)
     for (key, seed, _), why in list(wrong.items())[:MOST_TOLD]:
         said = f"seed {seed} of {key}: {why}"
@@ -95,10 +95,10 @@ def verify_command(folder: Path, most: int) -> None:
         out.print(said, markup=False, highlight=False)
     many = f"{len(chosen.runs)} of {chosen.mine} runs"
     if wrong:
-        said = f"{many} looked at again: {len(wrong)} differ, or cannot be made"
+        said = f"{many} repeated: {len(wrong)} differ or fail"
         out.print(said, style="red", markup=False, highlight=False)
         raise typer.Exit(1)
-    out.print(f"{many} made again: digests and rows are the same", highlight=False)
+    out.print(f"{many} repeated: digests and rows are the same", highlight=False)
 
 
 def compact_command(folder: Path, drop_failures: bool) -> None:
@@ -109,4 +109,4 @@ def compact_command(folder: Path, drop_failures: bool) -> None:
     if drop_failures:
         many = len(store.failures())
         store.forget()
-        console().print(f"forgot {runs(many)} that failed")
+        console().print(f"deleted the records of {runs(many)} that failed")
