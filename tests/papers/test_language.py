@@ -112,6 +112,12 @@ def test_a_definition_is_evaluated_once_and_only_if_it_is_needed() -> None:
     assert [env.evaluated(Expression.read("A + A"))] * 2 == [12, 12] and len(calls) == 1
 
 
+def test_a_definition_that_is_passed_on_keeps_the_names_of_its_place() -> None:
+    outer = Environment(definitions({"twice(of, n)": "2 * of(n)", "m": "7"}), Environment(BASIC))
+    inner = Environment(definitions({"own(n)": "n + here", "here": "10"}), outer)
+    assert inner.evaluated(Expression.read("twice(own, 1)")) == 22
+
+
 def test_circles_are_refused() -> None:
     for table in ({"A": "B", "B": "A"}, {"f(n)": "f(n - 1)"}):
         env = Environment(definitions(table), Environment(BASIC))

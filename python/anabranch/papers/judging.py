@@ -13,7 +13,7 @@ from ..statistics import Interval, Verdict, interval, judge, worst
 from .findings import Check, Finding, difference_or_none, finding
 from .grid import filled, matching, rounds
 from .laboratory import Configuration, Laboratory
-from .language import UNKNOWN, Environment, Expression, Macro, Problem, definitions
+from .language import UNKNOWN, Defined, Environment, Expression, Problem, definitions
 from .ledger import Claim
 from .library import BASIC
 from .reading import Content, Part, Place
@@ -410,8 +410,8 @@ def is_truth(tree: ast.expr, env: Environment, paper: Vocabulary) -> bool:
             return isinstance(value, Expression) and is_truth(value.tree, env, paper)
         case ast.Call(ast.Name(name)):
             value = env.value(name)
-            if isinstance(value, Macro):
-                return is_truth(value.body.tree, env, paper)
+            if isinstance(value, Defined):
+                return is_truth(value.macro.body.tree, value.home, paper)
             returned = getattr(paper.measures.get(name), "__annotations__", {}).get("return")
             return name in ("all", "any") or returned in ("bool", bool)
     return False

@@ -145,6 +145,15 @@ def definitions(table: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+@dataclass(frozen=True)
+class Defined:
+    """A definition with parameters where it stands: its expression has the names of that place."""
+
+    name: str
+    macro: Macro
+    home: Environment
+
+
 class Environment:
     """Names and what they stand for; definitions are evaluated once, when first needed."""
 
@@ -169,6 +178,8 @@ class Environment:
         """What a name stands for. Raises Problem for an unknown one, and for a circle."""
         home = self._home(name)
         definition = home.defined[name]
+        if isinstance(definition, Macro):
+            return Defined(name, definition, home)
         if not isinstance(definition, Expression):
             return definition
         key = (name, self.skips)
@@ -348,19 +359,13 @@ class Environment:
         function = self.value(name)
         values = self._each(arguments)
         named = {word.arg: self._of(word.value) for word in keywords if word.arg}
-        if isinstance(function, Macro):
-            if self.depth > MOST_DEEP:
-                raise Problem(f"{name} goes round in a circle")
-            if any(isinstance(one, ast.Starred) for one in arguments) and UNKNOWN in [
-                value for value in values if value is UNKNOWN
-            ]:
-                values = [UNKNOWN] * len(function.parameters)  # nobody knows how many there are
-            if named or len(values) != len(function.parameters):
-                raise Problem(f"{name} takes {', '.join(function.parameters) or 'nothing'}")
-            home = self._home(name)
-            env = Environment(dict(zip(function.parameters, values, strict=True)), home)
-            env.depth, env.skips = self.depth + 1, self.skips
-            return env.evaluated(function.body)
+        if isinstance(function, Defined):
+            open_ = any(isinstance(one, ast.Starred) for one in arguments) and any(
+                value is UNKNOWN for value in values
+            )
+            if open_:  # before a run nobody knows how many values there are
+                values = [UNKNOWN] * len(function.macro.parameters)
+            return self._expanded(function, values, named)
         if not callable(function):
             raise Problem(f"{name} is no function")
         if getattr(function, "traces", False):
@@ -372,6 +377,17 @@ class Environment:
         ):
             return UNKNOWN
         return function(*values, **named)
+
+    def _expanded(self, one: Defined, values: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        """The value of a definition with parameters."""
+        parameters = one.macro.parameters
+        if self.depth > MOST_DEEP:
+            raise Problem(f"{one.name} goes round in a circle")
+        if named or len(values) != len(parameters):
+            raise Problem(f"{one.name} takes {', '.join(parameters) or 'nothing'}")
+        env = Environment(dict(zip(parameters, values, strict=True)), one.home)
+        env.depth, env.skips = self.depth + 1, self.skips
+        return env.evaluated(one.macro.body)
 
 
 def _has_unknown(value: Any) -> bool:

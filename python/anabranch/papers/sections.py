@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .. import plot
@@ -22,11 +23,13 @@ ROWS, CURVES = 1, 2
 
 
 def sections(paper: Vocabulary, lab: Laboratory) -> list[Section]:
-    """The sections of a ledger, without what needs cells that have not been run.
+    """The sections of a ledger, without what needs cells that have not been run with all seeds.
 
     Raises LedgerError for an expression that has no value for another reason.
     """
-    env = paper.environment(functions(paper.measures, lab))
+    most = max((len(result.runs) for result in lab.results.values()), default=0)
+    whole = {name: result for name, result in lab.results.items() if len(result.runs) == most}
+    env = paper.environment(functions(paper.measures, replace(lab, results=whole)))
     found = []
     for part in paper.content.each("section"):
         try:
