@@ -33,6 +33,7 @@ WORDS = {
     "capture": ["capture", "c.pcapng"],
     "law check": ["law", "check", "gentle"],
     "sweep status": ["sweep", "status", "c.sweep"],
+    "paper check": ["paper", "check", "wifi"],
 }
 """A short form of each command that takes `--json FILE` and needs no root."""
 

@@ -282,7 +282,7 @@ def test_a_claim_has_a_verdict_of_the_world_that_measured_it(
     assert topology.verdict == responsive.verdict == "not_run"
     assert "no measured configuration decides it" in topology.why
     assert (
-        responsive.why == "it needs configurations that are only simulated: freed-lia, freed-olia"
+        responsive.why == "it needs configurations that are only simulated: freed-olia, freed-lia"
     )
 
 

@@ -37,16 +37,14 @@ def test_every_configuration_is_a_valid_scenario_that_some_claim_needs(key: str)
 
 
 @pytest.mark.parametrize("key", PAPERS)
-def test_every_experiment_has_the_configurations_that_its_claims_need_and_no_others(
-    key: str,
-) -> None:
+def test_every_experiment_has_claims_that_need_its_configurations(key: str) -> None:
+    """Its figures may have more points than the claims on them judge."""
     paper = PAPERS[key]
     for name, configurations in paper.experiments.items():
         claims = [id for id, claim in paper.claims.items() if name in claim.experiments]
+        needed = {configuration for id in claims for configuration in paper.evaluators[id][1]}
         assert claims, name
-        assert set(configurations) <= {
-            configuration for id in claims for configuration in paper.evaluators[id][1]
-        }, name
+        assert not configurations or needed & set(configurations), name
 
 
 @pytest.mark.parametrize("key", PAPERS)

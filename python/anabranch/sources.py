@@ -33,7 +33,7 @@ def load(source: str | Path) -> Scenario:
     Raises ScenarioError when there is no such file, scenario or cell, or when it is not text or
     invalid.
     """
-    key, colon, name = str(source).rpartition(":")
+    key, colon, name = str(source).partition(":")
     of_paper = "/" not in key or (Path(key) / "ledger.toml").is_file()
     if not colon or not of_paper or Path(source).is_file():
         return scenario.load(source)

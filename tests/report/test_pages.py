@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import pytest
 
 from anabranch.papers import PAPERS, Laboratory
-from anabranch.papers.findings import finding, prose, within, words
-from anabranch.papers.pages import _moved, interruption, number, plain
+from anabranch.papers.findings import finding, prose
+from anabranch.papers.judging import checked
+from anabranch.papers.pages import change_text, interruption, number, plain
 from anabranch.papers.row import band_text
 from anabranch.statistics import Interval
 
@@ -27,7 +28,7 @@ CLAIM = PAPERS["khalili"].claims["khalili.table1.n10"]
     ],
 )
 def test_identifiers_are_shown_as_words(name, shown):
-    assert words(name) == shown
+    assert CLAIM.spelling.words(name) == shown
 
 
 def test_texts_of_the_ledger_have_our_units_and_keep_symbols():
@@ -70,8 +71,8 @@ def test_bands_name_the_ends_that_they_have(low, high, shown):
 
 def test_the_explanation_names_what_decides_and_the_evidence_does_not():
     checks = [
-        within("type1_n10", "", Interval(1.0, 0.0, 1), 0.9, 1.1),
-        within("type2_n10", "", Interval(2.0, 0.0, 1), 0.9, 1.1),
+        checked("type1_n10", "", Interval(1.0, 0.0, 1), (0.9, 1.1)),
+        checked("type2_n10", "", Interval(2.0, 0.0, 1), (0.9, 1.1)),
     ]
     found = finding(CLAIM, "theory", checks, unless="Small windows.")
     assert found.why == "not reproduced: type 2 at N1 = 10. Small windows."
@@ -80,9 +81,9 @@ def test_the_explanation_names_what_decides_and_the_evidence_does_not():
 
 def test_a_change_of_nothing_has_no_sign():
     base = Interval(0.5, 0.01, 10)
-    assert _moved(Interval(0.4999, 0.01, 10), base) == "0.500 (0.000)"
-    assert _moved(Interval(0.52, 0.01, 10), base) == "0.520 (+0.020)"
-    assert _moved(None, base) == "–"
+    assert change_text(Interval(0.4999, 0.01, 10), base) == "0.500 (0.000)"
+    assert change_text(Interval(0.52, 0.01, 10), base) == "0.520 (+0.020)"
+    assert change_text(None, base) == "–"
 
 
 def test_an_interruption_counts_the_configurations_that_had_all_replications():
