@@ -172,7 +172,7 @@ def test_theory_and_compare_agree_on_scenario_c(tmp_path: Path) -> None:
         (["audit", "olia", "--report", "README.md"], "README.md"),
         (
             [*UNFAIR, "--set", "flow.ensemble.count=2"],
-            "`fair` is set, and the flow is not one user",
+            "`fair` is set, but the flow is not a single user",
         ),
         ([*UNFAIR, "--set", "flow.ensemble.fair.margin=2"], "from 0 to 1"),
     ],

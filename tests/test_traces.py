@@ -62,7 +62,7 @@ def test_a_result_has_the_trace_in_it_and_needs_no_file_any_more(
     ("rows", "said"),
     [
         ("t_s,rate_bps\n0,1e6\n2,1e6\n1,1e6\n", "in line 4: time goes back: 1 s after 2 s"),
-        ("t_s,rate_bps\n0,fast\n", "in line 2: rate_bps is `fast`; it is a number from 0 on"),
+        ("t_s,rate_bps\n0,fast\n", "in line 2: rate_bps is `fast`; it is a number, 0 or above"),
         ("t_s,speed\n", "in line 1: `speed` is not a column"),
         (None, "rates/line.csv cannot be read: No such file"),
         (b"\xff\xfe", "rates/line.csv cannot be read: it is not text"),

@@ -16,20 +16,20 @@ class Opportunities(Record):
     """The opportunities of a link of a plan."""
 
     times_ms: list[int]
-    """In ms, never decreasing; the last is the period and not zero."""
+    """Times in ms, never decreasing; the last is the period and not zero."""
     start_s: float
-    """Where in them the run begins."""
+    """Time in the trace at which the run begins."""
 
 
 @record(frozen=True)
 class DropTail(Record):
-    """Drop-tail; with both limits, the first that is reached counts."""
+    """Drop-tail; with both limits, the limit that is reached first applies."""
 
     kind: Literal["droptail"] = "droptail"
     limit_packets: int | None
-    """Packets that may wait."""
+    """Largest number of waiting packets."""
     limit_bytes: int | None
-    """Bytes that may wait."""
+    """Largest number of waiting bytes."""
 
 
 Spacing: TypeAlias = Literal["independent", "count"]
@@ -47,15 +47,16 @@ class Red(Record):
     max_p: float
     """Drop probability at `max`."""
     gentle: bool
-    """Whether the probability then rises to 1 at twice `max` instead of jumping there."""
+    """Whether the drop probability rises from `max_p` at `max` to 1 at twice `max`, instead of
+    jumping to 1 at `max`."""
     weight: float
-    """Weight of a new sample in the average (w_q); 1 takes the queue of the moment."""
+    """Weight of a new sample in the average (w_q); 1 uses the current queue."""
     spacing: Spacing
     """How drops are spread over arrivals."""
     ecn: bool
     """Whether packets of flows that use ECN are marked instead of dropped early."""
     limit_packets: int
-    """Packets that fit at all."""
+    """Capacity of the queue in packets."""
 
 
 @record(frozen=True)
@@ -66,31 +67,31 @@ class Pie(Record):
     target_s: float
     """Reference delay (QDELAY_REF)."""
     update_s: float
-    """Between two updates of the drop probability (T_UPDATE)."""
+    """Time between two updates of the drop probability (T_UPDATE)."""
     burst_s: float
-    """Bursts that long pass (MAX_BURST)."""
+    """Duration of bursts that pass without drops (MAX_BURST)."""
     alpha: float
-    """Weight of the distance from the reference, in 1/s."""
+    """Weight of the deviation of the delay from `target`, in 1/s."""
     beta: float
-    """Weight of the change since the last update, in 1/s."""
+    """Weight of the change of the delay since the last update, in 1/s."""
     ecn: bool
     """Whether packets of flows that use ECN are marked while the probability is at most 0.1."""
     limit_packets: int
-    """Packets that fit at all."""
+    """Capacity of the queue in packets."""
 
 
 @record(frozen=True)
 class Random(Record):
-    """Drops with one probability while at least `threshold` packets wait (htsim's
-    RandomQueue)."""
+    """Drops arrivals with a constant probability while at least `threshold` packets wait
+    (htsim's RandomQueue)."""
 
     kind: Literal["random"] = "random"
     threshold_packets: int
-    """Waiting packets from which on arrivals are dropped with `probability`."""
+    """Number of waiting packets from which arrivals are dropped with `probability`."""
     probability: float
-    """Probability of a drop there."""
+    """Drop probability from `threshold` on."""
     limit_packets: int
-    """Packets that fit at all."""
+    """Capacity of the queue in packets."""
 
 
 @record(frozen=True)
@@ -101,11 +102,12 @@ class Codel(Record):
     target_s: float
     """Acceptable standing delay (TARGET)."""
     interval_s: float
-    """How long the delay must stay above it (INTERVAL): about the largest usual round trip."""
+    """How long the delay must stay above `target` (INTERVAL): about the largest usual round
+    trip."""
     ecn: bool
     """Whether packets of flows that use ECN are marked instead of dropped."""
     limit_packets: int
-    """Packets that fit at all."""
+    """Capacity of the queue in packets."""
 
 
 @record(frozen=True)
@@ -117,7 +119,7 @@ class FqCodel(Record):
     target_s: float
     """Acceptable standing delay (TARGET)."""
     interval_s: float
-    """How long the delay must stay above it (INTERVAL)."""
+    """How long the delay must stay above `target` (INTERVAL)."""
     ecn: bool
     """Whether packets of flows that use ECN are marked instead of dropped."""
     queues: int
@@ -125,7 +127,7 @@ class FqCodel(Record):
     quantum_bytes: int
     """Bytes that a queue may send in its turn."""
     limit_packets: int
-    """Packets that fit at all."""
+    """Capacity of the queue in packets."""
 
 
 @record(frozen=True)
@@ -134,7 +136,7 @@ class Priority(Record):
 
     kind: Literal["strict-priority"] = "strict-priority"
     limit_packets: int
-    """Packets that fit into each of the two classes."""
+    """Capacity of each of the two classes in packets."""
 
 
 Queue: TypeAlias = DropTail | Red | Pie | Random | Codel | FqCodel | Priority
@@ -145,21 +147,22 @@ LossPlace: TypeAlias = Literal["before", "after"]
 
 @record(frozen=True)
 class GilbertElliott(Record):
-    """A chain of two states with loss in each (Gilbert and Elliott)."""
+    """A chain of two states, each with its own loss probability (Gilbert and Elliott)."""
 
     to_bad: float
     """Probability of going from good to bad (p)."""
     to_good: float
     """Probability of going from bad to good (r): one over the mean burst."""
     good: float
-    """Loss in the good state."""
+    """Loss probability in the good state."""
     bad: float
-    """Loss in the bad state."""
+    """Loss probability in the bad state."""
 
 
 @record(frozen=True)
 class Attachment(Record):
-    """Where a link is on a shared medium. With routing an end may be any of several stations."""
+    """The ends of a link on a shared medium. With routing an end may be any of several
+    stations."""
 
     medium: int
     """Index of the medium."""
@@ -171,18 +174,18 @@ class Attachment(Record):
 
 @record(frozen=True)
 class LinkChange(Record):
-    """A change of a link at a time; what is left out stays."""
+    """A change of a link at a given time. Properties that are left out do not change."""
 
     at_s: float
-    """When."""
+    """Time of the change."""
     rate_bps: int | None
     """New rate."""
     delay_s: float | None
     """New propagation delay."""
     loss: float | None
-    """New loss probability, for each packet by itself."""
+    """New loss probability, independent for each packet."""
     up: bool | None
-    """Whether the link carries anything."""
+    """Whether the link is up; a link that is down loses the packets offered to it."""
 
 
 @record(frozen=True)
@@ -190,11 +193,11 @@ class Link(Record):
     """A link of a plan."""
 
     name: str
-    """Its name; of an implied way back, "class/path/back"."""
+    """Its name; an implied link back is called "class/path/back"."""
     rate_bps: int | None
-    """Rate, with opportunities their mean rate; `None` for a pure delay."""
+    """Rate, or the mean rate of its opportunities; `None` for a pure delay."""
     opportunities: Opportunities | None
-    """When it may send, if not always."""
+    """Times at which it may send; null if it may send at any time."""
     delay_s: float
     """Propagation delay."""
     queue: Queue | None
@@ -202,22 +205,22 @@ class Link(Record):
     loss: float
     """Probability that a packet is lost, in the long run."""
     loss_place: LossPlace | None
-    """Where random loss strikes, if there is any."""
+    """Where random loss occurs, if there is any."""
     loss_chain: GilbertElliott | None
     """The chain of a good and a bad state, if there is one."""
     reorder: float
     """Probability that a packet is held back."""
     reorder_delay_s: float | None
-    """For how long."""
+    """How long such a packet is held back."""
     duplicate: float
-    """Probability that a packet comes out twice."""
+    """Probability that a packet is delivered twice."""
     jitter_s: float
-    """Most by which packets come out later at random; they keep their order."""
+    """Largest random extra delay of a packet; packets keep their order."""
     per_user: bool
-    """Whether every user has a copy of its own."""
+    """Whether every user has a private copy of the link."""
     attachments: list[Attachment] = renamed("air")
-    """Where it is on a shared medium, for each user in turn. A link with attachments has
-    neither rate nor impairments of its own."""
+    """Its ends on a shared medium, for each user in turn. A link with attachments has neither
+    rate nor impairments of its own."""
     changes: list[LinkChange]
     """Changes in order of time."""
 
@@ -240,9 +243,9 @@ class Radio(Record):
     loss_at_1m_db: float
     """Path loss at one metre in dB: 46.7 at 5 GHz, 40.0 at 2.4 GHz."""
     exponent: float
-    """γ: the power of the distance with which it grows."""
+    """γ: the path-loss exponent."""
     noise_dbm: float
-    """Noise in the channel in dBm, with the receiver's noise figure."""
+    """Noise in the channel in dBm, including the receiver's noise figure."""
     sense_dbm: float
     """Least power at which the medium counts as busy, in dBm."""
 
@@ -255,21 +258,20 @@ class Station(Record):
     """A station of a plan."""
 
     name: str
-    """The node that it is."""
+    """Name of its node."""
     node: int | None
     """Index among the plan's nodes, if the station is one of them; otherwise `place_m` is its
     position."""
     queue: Queue | None
-    """The queueing discipline of its host, in a cell of each direction; null if it has no
-    limit."""
+    """The queue discipline of its host, in a cell for each direction; null if it has no limit."""
     ring_packets: int
-    """Packets that the driver takes from it."""
+    """Packets that the driver takes from the queue, including packets in transmission."""
     rate_bps: int | None
     """Rate at which it sends, if not that of the medium."""
     place_m: tuple[float, float]
-    """Where it is, in metres."""
+    """Position in metres."""
     residual_loss: float
-    """Probability that a packet is lost whatever the attempts."""
+    """Probability that all attempts of a packet fail for a reason other than congestion."""
     noise_s: float | None
     """Mean time between bursts of noise."""
 
@@ -280,7 +282,7 @@ class Wifi(Record):
 
     kind: Literal["wifi"] = "wifi"
     standard: Standard
-    """The amendment."""
+    """The amendment of the standard."""
     wide: bool
     """A channel of 40 MHz."""
     short_guard: bool
@@ -288,23 +290,25 @@ class Wifi(Record):
     streams: int
     """Spatial streams."""
     rate_bps: int
-    """At which rate data is sent, one of the standard's."""
+    """Rate at which data is sent, one of the standard's rates."""
     control: RateControl
     """How stations choose the rate of a packet."""
     broadcast_bps: int
-    """At which rate broadcasts are sent, one of the standard's."""
+    """Rate at which broadcasts are sent, one of the standard's rates."""
     attempts: int
-    """Attempts, at least 1."""
+    """Attempts to send a packet, at least 1."""
     ack_timeout_s: float | None
-    """How long a sender waits for an acknowledgement, if not as long as the standard says."""
+    """How long a sender waits for an acknowledgement to begin; null for the time of the
+    standard."""
     after_collision: AfterCollision
     """How long the other stations wait after a collision."""
     radio: Radio | None
     """Propagation, with the loss at one metre."""
     routing: Routing | None
-    """How packets find their way, if links are not single hops."""
+    """Routing of packets, if links are not single hops."""
     name: str
-    """Its name; of one of several channels with its number, as "air/2"."""
+    """Its name; on a medium with several channels it ends with the number of the channel, as
+    in "air/2"."""
     stations: list[Station]
     """Its stations, in the order in which links name them."""
 
@@ -319,7 +323,8 @@ class Bus(Record):
     delay_s: float
     """Propagation delay, the same between any two stations."""
     name: str
-    """Its name; of one of several channels with its number, as "air/2"."""
+    """Its name; on a medium with several channels it ends with the number of the channel, as
+    in "air/2"."""
     stations: list[Station]
     """Its stations, in the order in which links name them."""
 
@@ -332,11 +337,11 @@ class CellUser(Record):
     """A user of a cell of a plan."""
 
     snr_db: float | None
-    """Its mean signal-to-noise ratio in dB; `None` if places say it."""
+    """Its mean signal-to-noise ratio in dB; `None` if it depends on positions."""
     deviation_db: float | None
-    """Standard deviation of its signal in dB, if it comes and goes."""
+    """Standard deviation of its signal in dB, with fading."""
     coherence_s: float | None
-    """Time after which little is left of how it was."""
+    """Coherence time of its signal, with fading: after it the autocorrelation is 1/e."""
 
 
 @record(frozen=True)
@@ -349,17 +354,18 @@ class Cell(Record):
     blocks_up: int
     """Resource blocks from users to the base."""
     scheduler: CellScheduler
-    """Who gets them."""
+    """How blocks are allocated to users."""
     averaging_s: float
-    """Over how long served rates are averaged."""
+    """Averaging time of the rates of users, for proportional fair."""
     overhead: float
-    """Part of the blocks that carries no data."""
+    """Fraction of the blocks that carries no data."""
     radio: Radio | None
-    """Propagation, with the loss at one metre, if places say how strong signals are."""
+    """Propagation, with the loss at one metre, if signals depend on positions."""
     users: list[CellUser]
-    """Its users, in the order of the stations behind the base."""
+    """Its users, in the order of the stations after the base."""
     name: str
-    """Its name; of one of several channels with its number, as "air/2"."""
+    """Its name; on a medium with several channels it ends with the number of the channel, as
+    in "air/2"."""
     stations: list[Station]
     """Its stations, in the order in which links name them."""
 
@@ -369,28 +375,28 @@ Medium: TypeAlias = Wifi | Bus | Cell
 
 @record(frozen=True)
 class Area(Record):
-    """The ground of a plan, in metres."""
+    """The area of a plan."""
 
     width_m: float
-    """To the east."""
+    """Extent to the east, in metres."""
     height_m: float
-    """To the north."""
+    """Extent to the north, in metres."""
     step_s: float
-    """How often the places of moving nodes are updated."""
+    """Interval at which positions of moving nodes are updated."""
 
 
 @record(frozen=True)
 class At(Record):
-    """It stands."""
+    """A node at a fixed position."""
 
     kind: Literal["at"] = "at"
     place_m: tuple[float, float]
-    """Where, in metres."""
+    """The position, in metres."""
 
 
 @record(frozen=True)
 class Scattered(Record):
-    """It stands at a random place."""
+    """A node that stands at a random position."""
 
     kind: Literal["scattered"] = "scattered"
 
@@ -401,13 +407,14 @@ class Waypoint(Record):
 
     kind: Literal["waypoint"] = "waypoint"
     speed_mps: tuple[float, float]
-    """Least and greatest speed in m/s; above 0, or nodes would come to a halt in the long run."""
+    """Least and greatest speed in m/s, above 0: with 0, nodes would come to a halt in the long
+    run."""
     pause_s: tuple[float, float]
     """Shortest and longest pause."""
     stationary: bool
-    """Whether places and speeds are from the start as they are in the long run (Navidi and
-    Camp 2004). Otherwise all begin at uniform places with a new leg, and the mean speed
-    falls for a while."""
+    """Whether initial positions and speeds have their long-run distribution (Navidi and Camp
+    2004). Otherwise every node begins a new leg at a uniformly random position, and the
+    mean speed falls for a while."""
 
 
 @record(frozen=True)
@@ -416,42 +423,42 @@ class Highway(Record):
 
     kind: Literal["highway"] = "highway"
     speed_mps: tuple[float, float]
-    """Least and greatest speed in m/s, between which the leader draws a new one uniformly."""
+    """Least and greatest speed in m/s; the leader draws its speeds uniformly between them."""
     gap_m: float
     """Metres between cars at the start."""
     hold_s: float
     """How long the leader keeps a speed."""
     reaction_s: float
-    """Time after which a car does as the one ahead of it."""
+    """Time after which a car takes the speed of the car ahead."""
     start_m: float
-    """Where the leader is at the start, in metres to the east."""
+    """Initial position of the leader, in metres to the east."""
     lane_m: float | None
-    """The lane, in metres to the north; by default the middle of the area."""
+    """Position of the lane, in metres to the north; by default the middle of the area."""
 
 
 @record(frozen=True)
 class Move(Record):
-    """From where the node is at the time it moves straight to a place, and stops there. A
-    later move interrupts it, of two at one time the second one counts, and a speed of zero
-    stops it where it is."""
+    """A straight move from the node's position at a given time to a destination, where the
+    node stops. A later move interrupts it; of two moves at the same time the second
+    applies. A speed of zero stops the node at its position."""
 
     at_s: float
-    """When, from the start of the run on."""
+    """Time of the move, from the start of the run."""
     to_m: tuple[float, float]
-    """Where to: metres east and north."""
+    """Destination: metres to the east and to the north."""
     speed_mps: float
-    """How fast, in m/s; 0 or more."""
+    """Speed in m/s; 0 or more."""
 
 
 @record(frozen=True)
 class Trace(Record):
-    """From a place, at times, to places, at speeds in m/s."""
+    """Given movements from an initial position."""
 
     kind: Literal["trace"] = "trace"
     place_m: tuple[float, float]
-    """Where it is at first."""
+    """The initial position, in metres."""
     legs: list[Move]
-    """Where it goes."""
+    """The movements, in order of time."""
 
 
 Moves: TypeAlias = At | Scattered | Waypoint | Highway | Trace
@@ -464,23 +471,23 @@ class Node(Record):
     name: str
     """Its name, with its number in the group."""
     group: str
-    """The group that it belongs to, or its name."""
+    """Name of its group, or its own name if it is single."""
     member: int
-    """Which of the group, from 0."""
+    """Its number in the group, from 0."""
     moves: Moves
-    """Where it is and goes."""
+    """Its position and movement."""
 
 
 @record(frozen=True)
 class Exponential(Record):
-    """Exponentially."""
+    """Exponential distribution."""
 
     kind: Literal["exponential"] = "exponential"
 
 
 @record(frozen=True)
 class Pareto(Record):
-    """By Pareto's law."""
+    """Pareto distribution."""
 
     kind: Literal["pareto"] = "pareto"
     shape: float
@@ -489,7 +496,7 @@ class Pareto(Record):
 
 @record(frozen=True)
 class Lognormal(Record):
-    """Lognormally."""
+    """Lognormal distribution."""
 
     kind: Literal["lognormal"] = "lognormal"
     sigma: float
@@ -504,11 +511,12 @@ class Pauses(Record):
     """An application that writes and pauses in turn, beginning with writing."""
 
     on_s: float
-    """How long it writes, on average."""
+    """Mean writing time."""
     off_s: float
-    """How long it pauses, on average."""
+    """Mean pause."""
     random: bool
-    """Whether each time is drawn (exponentially) or always the same."""
+    """Whether writing times and pauses are exponentially distributed; otherwise they are
+    constant."""
 
 
 Protocol: TypeAlias = Literal["tcp", "udp"]
@@ -519,12 +527,13 @@ Definition: TypeAlias = Literal["lenient", "stringent"]
 
 @record(frozen=True)
 class Fair(Record):
-    """A demand that an ensemble, all paths of one connection, is TCP-fair (Tse 2006, §1.3)."""
+    """A requirement that an ensemble (all paths of one connection) is TCP-fair (Tse 2006,
+    §1.3)."""
 
     definition: Definition
-    """Which definition it is to meet."""
+    """The definition that the ensemble must meet."""
     margin: float
-    """What it may take beyond that: a fraction of a link in the lenient definition, and of the
+    """Tolerance of the definition: a fraction of a link in the lenient definition, and of the
     bound in the stringent one."""
 
 
@@ -533,12 +542,12 @@ class Coding(Record):
     """Network coding of a path (Sundararajan et al. 2011; Xue et al. 2017)."""
 
     redundancy: float
-    """R: combinations sent for each segment. At least 1/(1 − p) makes losses of p good."""
+    """R: combinations sent for each segment. At least 1/(1 − p) makes up for a loss of p."""
     window: int
-    """W: how many segments, the newest ones, a combination covers."""
+    """W: number of segments that a combination covers; it covers the newest ones."""
     up_to: float | None
-    """The redundancy begins with `redundancy` and then follows the estimated loss p of the
-    path: 1/(1 − p) + 0.03, and no more than this. Without it, it stays."""
+    """Largest redundancy, if it adapts: it begins with `redundancy` and then follows 1/(1 − p)
+    + 0.03, where p is the estimated loss of the path. Without `up_to` it is constant."""
 
 
 @record(frozen=True)
@@ -550,7 +559,7 @@ class Path(Record):
     back: list[int]
     """Indices of the links that ACKs cross."""
     turns: list[tuple[list[int], list[int]]]
-    """Further ways, as `links` and `back`, that its packets take in turn with these."""
+    """Further routes, each as `links` and `back`; packets take all routes in turn."""
     base_rtt_s: float
     """Propagation delay of `links` and `back` together."""
     join_s: float
@@ -560,7 +569,7 @@ class Path(Record):
     backup: bool
     """Whether it is a backup."""
     lower_effort: bool
-    """Whether its packets are of lower effort."""
+    """Whether its packets are lower effort."""
     coding: Coding | None
     """Network coding, if it is coded."""
 
@@ -573,29 +582,29 @@ RtoFloor: TypeAlias = Literal["variance", "total"]
 
 @record(frozen=True)
 class MinRtt(Record):
-    """The path of the smallest smoothed round-trip time with window space. Of equal ones the
-    first."""
+    """The path with the smallest smoothed round-trip time (srtt) among those with window
+    space; the first one among equals."""
 
     kind: Literal["min-rtt"] = "min-rtt"
 
 
 @record(frozen=True)
 class RoundRobin(Record):
-    """Each path with window space in turn, a segment each."""
+    """Paths with window space in turn, one segment each."""
 
     kind: Literal["round-robin"] = "round-robin"
 
 
 @record(frozen=True)
 class Redundant(Record):
-    """As min-rtt, and every other path sends the same data too."""
+    """Like min-rtt, and every other path sends the same data too."""
 
     kind: Literal["redundant"] = "redundant"
 
 
 @record(frozen=True)
 class Weighted(Record):
-    """Paths with window space in turn, each for as many segments as its weight."""
+    """Paths with window space in turn, each with as many segments as its weight."""
 
     kind: Literal["weighted"] = "weighted"
     weights: list[int]
@@ -604,7 +613,7 @@ class Weighted(Record):
 
 @record(frozen=True)
 class Blest(Record):
-    """As min-rtt, but it waits for the fastest path if a slower one would block the send
+    """Like min-rtt, but it waits for the fastest path if a slower one would block the send
     window."""
 
     kind: Literal["blest"] = "blest"
@@ -612,19 +621,19 @@ class Blest(Record):
 
 @record(frozen=True)
 class Ecf(Record):
-    """As min-rtt, but it waits for the fastest path if a slower one would be through later."""
+    """Like min-rtt, but it waits for the fastest path if a slower one would finish later."""
 
     kind: Literal["ecf"] = "ecf"
 
 
 @record(frozen=True)
 class Linux(Record):
-    """The scheduler of Linux: the path whose queued data would be done soonest."""
+    """The scheduler of Linux: the path that would finish its queued data soonest."""
 
     kind: Literal["linux"] = "linux"
     windows_ahead: float | None
-    """The application writes on demand: it keeps each path supplied with unsent data of so
-    many windows. By default it fills the send buffer."""
+    """The application writes on demand: it supplies each path with this many windows of unsent
+    data. By default it fills the send buffer."""
 
 
 Scheduler: TypeAlias = MinRtt | RoundRobin | Redundant | Weighted | Blest | Ecf | Linux
@@ -639,60 +648,62 @@ class Class(Record):
     count: int
     """Number of users, at least 1."""
     controller: str
-    """Its congestion control, as results call it."""
+    """The congestion controller, by its name in results."""
     law: str | None
-    """The text of the law that it is, if it is written as text."""
+    """The text of the law, if the controller is a law given as text."""
     start_s: float
-    """Start of the first user at the earliest."""
+    """Earliest start of a user."""
     spread_s: float
     """Users start uniformly within this span."""
     transfer_bytes: int | None
     """Bytes to send, if the flow ends; their mean, if there are `sizes`."""
     sizes: Sizes | None
-    """How bytes to send differ from user to user."""
+    """Distribution of the bytes to send over users."""
     app_rate_bps: int | None
     """Rate of the application, if it is limited."""
     pauses: Pauses | None
     """Pauses of the application."""
     protocol: Protocol
-    """Which transport carries it; UDP has `app_rate` and one path."""
+    """Transport protocol; UDP has `app_rate` and one path."""
     echo: bool
     """Whether the receiver sends every packet back."""
     fair: Fair | None
-    """That it is to be TCP-fair."""
+    """The requirement that the flow is TCP-fair, if there is one."""
     base: int
-    """The path on which schemes with a base flow begin as a TCP, an index into `paths`."""
+    """Index in `paths` of the base path, on which schemes with a base flow run TCP at the
+    start."""
     paths: list[Path]
     """The paths of each user, at least one."""
     packet_bytes: int
     """Bytes of a full packet on the wire."""
     payload_bytes: int
-    """Payload bytes in it; the rest is header, which an ACK has too."""
+    """Payload bytes of a full packet. The rest of it is the header; an ACK is a header alone."""
     sack: bool
-    """Selective acknowledgements; without them recovery is NewReno's."""
+    """Selective acknowledgements (SACK); without them, loss recovery is NewReno."""
     limited_transmit: bool
     """New data on the first two duplicate ACKs (RFC 3042)."""
     rack: bool
-    """Losses are found by time instead of by count (RACK, RFC 8985 §6); needs `sack`."""
+    """RACK (RFC 8985 §6): detects losses by time instead of by the number of later segments;
+    needs `sack`."""
     tlp: bool
     """Tail-loss probes (RFC 8985 §7); needs `sack`."""
     eifel: bool
-    """Spurious retransmissions are found by time stamps (Eifel, RFC 3522), and what they
-    reduced is restored."""
+    """Eifel (RFC 3522): detects spurious retransmissions by timestamps, and undoes the window
+    reductions that came with them."""
     dsack: bool
-    """Receivers report what arrived twice (RFC 2883), and a reduction is restored when every
-    retransmission did; needs `sack`."""
+    """D-SACK (RFC 2883): receivers report segments that arrived twice. A window reduction is
+    undone when every retransmission arrived twice; needs `sack`."""
     frto: bool
-    """Spurious timeouts are found by what is acknowledged after them (F-RTO, RFC 5682 §3.1);
-    needs `sack`."""
+    """F-RTO (RFC 5682 §3.1): detects spurious timeouts by the ACKs that follow them; needs
+    `sack`."""
     ecn: bool
-    """Explicit congestion notification (RFC 3168): queues that have `ecn` mark."""
+    """Explicit congestion notification (RFC 3168): queues with `ecn` mark packets."""
     idle: Idle
-    """What an idle time of more than a timeout does to the window."""
+    """Effect on the window of an idle time longer than the retransmission timeout."""
     delayed_ack_s: float | None
-    """How long an ACK may wait for a second segment; "0 ms" acknowledges each, "linux" adapts
-    the time as Linux does and needs `handshake`. A plan has the constant time, or null with
-    "linux"."""
+    """Longest time that an ACK waits for a second segment. "0 ms" acknowledges every segment;
+    "linux" adapts the time as Linux does and needs `handshake`. A plan has the constant
+    time, or null for "linux"."""
     initial_window: float
     """Initial window in segments."""
     initial_ssthresh: float | None
@@ -700,15 +711,15 @@ class Class(Record):
     loss."""
     min_window: float
     """Smallest window in segments, in congestion avoidance and after a timeout; above
-    `initial_window` only where `initial_ssthresh` leaves slow start out."""
+    `initial_window` only if `initial_ssthresh` rules out slow start."""
     min_ssthresh: float | None
     """Smallest ssthresh of coupled paths in segments, instead of the law's own: 1 under OLIA
     and BALIA, 2 under any other. A single path has 2."""
     growth_per_ack: bool
-    """An ACK grows the window as if it acknowledged one segment, as in Linux 3.0; otherwise by
-    the segments that it acknowledges, at most two (RFC 3465)."""
+    """Whether an ACK grows the window as if it acknowledged one segment, as in Linux 3.0.
+    Otherwise it counts for the segments that it acknowledges, at most two (RFC 3465)."""
     slow_start_carry_over: bool
-    """When an ACK ends slow start, the segments that it has beyond ssthresh count for
+    """When an ACK ends slow start, the segments that it acknowledges beyond ssthresh count in
     congestion avoidance."""
     rto_min_s: float
     """Smallest retransmission timeout; at most `rto_max`."""
@@ -719,28 +730,29 @@ class Class(Record):
     rto_initial_s: float
     """Timeout before the first round-trip sample."""
     receive_buffer_bytes: int
-    """Receive buffer of a connection; with `autotune` the most that it grows to."""
+    """Receive buffer of a connection; with `autotune`, its largest size."""
     small_queue_bytes: int | None
-    """Bytes of one path that may wait in its sending host before they are on the air (TCP
-    Small Queues); without it as many as the window admits."""
+    """Limit on the bytes of one path that wait in the sending host (TCP Small Queues); without
+    it only the window limits them."""
     small_queue_time_s: float | None
-    """The same as a time: what the path sends in it at the rate that Linux paces with, at
-    least two packets (TCP Small Queues since 2013)."""
+    """The same limit as a time: the bytes that the path sends in it at the pacing rate of
+    Linux, at least two packets (TCP Small Queues since 2013)."""
     autotune: bool
-    """The receive buffer begins with 128 KiB and follows what arrives."""
+    """The receive buffer begins with 128 KiB and grows to twice the data of a round trip."""
     handshake: bool
     """Connections and joins begin with their handshakes; otherwise they are established at
     once."""
     opportunistic: bool
-    """When the receive window is full, what the receiver waits for is sent on another path too
-    (Raiciu et al. 2012)."""
+    """Opportunistic retransmission: when the receive window is full, the data that the
+    receiver waits for is also sent on another path (Raiciu et al. 2012)."""
     penalise: bool
-    """Then also the window of the path that holds it is halved; needs `opportunistic`."""
+    """Penalisation: an opportunistic retransmission also halves the window of the path that
+    holds this data up; needs `opportunistic`."""
     suspend: bool
-    """A path on which much less is acknowledged than it was, while another one does better, is
-    suspended, and used again when a probe on it is answered."""
+    """Suspends a path on which far less data is acknowledged than before, while another path
+    does better. The path is used again when a probe on it is answered."""
     scheduler: Scheduler
-    """Which path carries the next data."""
+    """Packet scheduler: it chooses the path of the next data."""
 
 
 @record(frozen=True)
@@ -750,22 +762,22 @@ class Choice(Record):
     what: str
     """The parameter."""
     value: str
-    """The value taken."""
+    """The chosen value."""
     why: str
-    """The reason."""
+    """The reason for it."""
 
 
 @record(frozen=True, repr=False)
 class Plan(Record):
     """A validated scenario. Links and paths are indices; classes stand for `count` identical
-    users. It is written in SI units, which stand in the names."""
+    users. It is written in SI units; the names of the keys contain the units."""
 
     name: str
     """The scenario's name."""
     title: str
-    """One line for people."""
+    """Title in one line, for human readers."""
     source: str
-    """Where the set-up is published."""
+    """Publication that describes the set-up."""
     duration_s: float
     """When the run ends."""
     warmup_s: float
@@ -773,16 +785,16 @@ class Plan(Record):
     sample_s: float
     """Sampling interval; not zero."""
     links: list[Link]
-    """The links, named ones first, then the implied ways back."""
+    """The links: first the named links, then the implied links back."""
     media: list[Medium]
     """The shared media: channels of 802.11, buses and cells."""
     area: Area | None
-    """The ground, if nodes are on one."""
+    """The area in which nodes are placed, if there is one."""
     nodes: list[Node]
-    """Nodes that have a place or move."""
+    """Nodes with a position or movement."""
     classes: list[Class]
     """The groups of flows."""
     choices: list[Choice]
     """Parameters that the source leaves open."""
     warnings: list[str]
-    """Warnings about settings that are allowed and probably not meant, one sentence each."""
+    """Warnings about settings that are valid but probably unintended, one sentence each."""

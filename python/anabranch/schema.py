@@ -19,9 +19,9 @@ class Choice:
     what: str
     """The parameter."""
     value: str
-    """The value taken."""
+    """The chosen value."""
     why: str
-    """The reason."""
+    """The reason for it."""
 
 
 @dataclass(frozen=True)
@@ -29,21 +29,21 @@ class Coding:
     """Network coding of a path (Sundararajan et al. 2011; Xue et al. 2017)."""
 
     redundancy: float
-    """R: combinations sent for each segment. At least 1/(1 − p) makes losses of p good."""
+    """R: combinations sent for each segment. At least 1/(1 − p) makes up for a loss of p."""
     window: int | None = None
-    """W: how many segments, the newest ones, a combination covers. Default 6."""
+    """W: number of segments that a combination covers; it covers the newest ones. Default 6."""
     up_to: float | None = None
-    """The redundancy begins with `redundancy` and then follows the estimated loss p of the path:
-1/(1 − p) + 0.03, and no more than this. Without it, it stays."""
+    """Largest redundancy, if it adapts: it begins with `redundancy` and then follows 1/(1 − p) +
+0.03, where p is the estimated loss of the path. Without `up_to` it is constant."""
 
 
 @dataclass(frozen=True)
 class Linux:
-    """The scheduler of Linux: the path whose queued data would be done soonest."""
+    """The scheduler of Linux: the path that would finish its queued data soonest."""
 
     windows_ahead: float | None = None
-    """The application writes on demand: it keeps each path supplied with unsent data of so many
-windows. By default it fills the send buffer."""
+    """The application writes on demand: it supplies each path with this many windows of unsent
+data. By default it fills the send buffer."""
 
 
 @dataclass(frozen=True)
@@ -53,45 +53,46 @@ class Movements:
 file."""
 
     file: str | None = None
-    """A file with the movements, found from where the scenario file is."""
+    """A file with the movements; its path is relative to the scenario file."""
     text: str | None = None
     """The movements themselves."""
 
 
 @dataclass(frozen=True)
 class Radio:
-    """Log-distance propagation, and what a receiver makes of it."""
+    """Log-distance propagation, with the noise and the carrier sensing of receivers."""
 
     power_dbm: float | None = None
     """Transmitted power in dBm. Default 16.0."""
     loss_at_1m_db: float | None = None
     """Path loss at one metre in dB; by default that of the band."""
     exponent: float | None = None
-    """The power of the distance with which it grows. Default 3.0."""
+    """Path-loss exponent: the power of the distance with which received power falls. Default 3.0."""
     noise_dbm: float | None = None
-    """Noise with the receiver's noise figure in dBm. Default -94.0."""
+    """Noise in dBm, including the receiver's noise figure. Default -94.0."""
     sense_dbm: float | None = None
     """Least power at which the medium counts as busy, in dBm. Default -88.0."""
 
 
 @dataclass(frozen=True)
 class Waypoint:
-    """Random waypoint: a node goes straight to a place that is drawn uniformly, at a speed that is
-drawn uniformly, pauses there, and goes on."""
+    """Random waypoint: a node moves straight to a uniformly random position at a uniformly random
+speed, pauses there, and moves on."""
 
     speed: tuple[float, float]
-    """Least and greatest speed in m/s; above 0, or nodes would come to a halt in the long run."""
+    """Least and greatest speed in m/s, above 0: with 0, nodes would come to a halt in the long
+run."""
     pause: tuple[str, str] | None = None
     """Shortest and longest pause. Default ["0 s", "0 s"]."""
     stationary: bool | None = None
-    """Whether places and speeds are from the start as they are in the long run (Navidi and Camp
-2004). Otherwise all begin at uniform places with a new leg, and the mean speed falls for a
-while. Default true."""
+    """Whether initial positions and speeds have their long-run distribution (Navidi and Camp
+2004). Otherwise every node begins a new leg at a uniformly random position, and the mean
+speed falls for a while. Default true."""
 
 
 @dataclass(frozen=True)
 class Weighted:
-    """Paths with window space in turn, each for as many segments as its weight."""
+    """Paths with window space in turn, each with as many segments as its weight."""
 
     weights: Sequence[int]
     """The weights of the paths in their order; further paths have weight 1."""
@@ -104,43 +105,43 @@ class Codel:
     target: str | None = None
     """Acceptable standing delay (TARGET). Default "5 ms"."""
     interval: str | None = None
-    """How long the delay must stay above it (INTERVAL): about the largest usual round trip.
+    """How long the delay must stay above `target` (INTERVAL): about the largest usual round trip.
 Default "100 ms"."""
     ecn: bool | None = None
     """Whether packets of flows that use ECN are marked instead of dropped. Default false."""
     limit: str | None = None
-    """Packets that fit at all. Default "1000 packets"."""
+    """Capacity of the queue in packets. Default "1000 packets"."""
 
 
 @dataclass(frozen=True)
 class DropTail:
-    """Drop-tail; with both limits, the first that is reached counts."""
+    """Drop-tail; with both limits, the limit that is reached first applies."""
 
     packets: str | None = None
-    """Packets that may wait."""
+    """Largest number of waiting packets."""
     bytes: str | None = None
-    """Bytes that may wait."""
+    """Largest number of waiting bytes."""
 
 
 @dataclass(frozen=True)
 class Fading:
-    """A signal that comes and goes: a Gaussian process in dB around the mean, of which a part of 1/e
-is left after a `coherence`."""
+    """Fading: the signal in dB is a Gaussian process around its mean, with an autocorrelation of 1/e
+after `coherence`."""
 
     deviation_db: float
     """Standard deviation in dB."""
     coherence: str
-    """Time after which little is left of how it was."""
+    """Coherence time: after it the autocorrelation of the signal is 1/e."""
 
 
 @dataclass(frozen=True)
 class Fair:
-    """A demand that an ensemble, all paths of one connection, is TCP-fair (Tse 2006, §1.3)."""
+    """A requirement that an ensemble (all paths of one connection) is TCP-fair (Tse 2006, §1.3)."""
 
     definition: Literal["lenient", "stringent"] | None = None
-    """Which definition it is to meet. Default "stringent"."""
+    """The definition that the ensemble must meet. Default "stringent"."""
     margin: float | None = None
-    """What it may take beyond that: a fraction of a link in the lenient definition, and of the
+    """Tolerance of the definition: a fraction of a link in the lenient definition, and of the
 bound in the stringent one. Default 0.05."""
 
 
@@ -151,7 +152,7 @@ class FqCodel:
     target: str | None = None
     """Acceptable standing delay (TARGET). Default "5 ms"."""
     interval: str | None = None
-    """How long the delay must stay above it (INTERVAL). Default "100 ms"."""
+    """How long the delay must stay above `target` (INTERVAL). Default "100 ms"."""
     ecn: bool | None = None
     """Whether packets of flows that use ECN are marked instead of dropped. Default false."""
     queues: int | None = None
@@ -159,98 +160,99 @@ class FqCodel:
     quantum: str | None = None
     """Bytes that a queue may send in its turn. Default "1514 B"."""
     limit: str | None = None
-    """Packets that fit at all. Default "10240 packets"."""
+    """Capacity of the queue in packets. Default "10240 packets"."""
 
 
 @dataclass(frozen=True)
 class Highway:
-    """A platoon on a straight road to the east, from one side of the area to the other; who leaves it
-enters it again."""
+    """A platoon on a straight road to the east, from one side of the area to the other. A car that
+leaves the area at the end of the road enters it again at the start."""
 
     speed: tuple[float, float]
-    """Least and greatest speed in m/s, between which the leader draws a new one uniformly."""
+    """Least and greatest speed in m/s; the leader draws its speeds uniformly between them."""
     gap: float | None = None
     """Metres between cars at the start. Default 40.0."""
     hold: str | None = None
     """How long the leader keeps a speed. Default "10 s"."""
     reaction: str | None = None
-    """Time after which a car does as the one ahead of it. Default "1 s"."""
+    """Time after which a car takes the speed of the car ahead. Default "1 s"."""
     start: float | None = None
-    """Where the leader is at the start, in metres to the east. Default 0.0."""
+    """Initial position of the leader, in metres to the east. Default 0.0."""
     lane: float | None = None
-    """The lane, in metres to the north; by default the middle of the area."""
+    """Position of the lane, in metres to the north; by default the middle of the area."""
 
 
 @dataclass(frozen=True)
 class LinkChange:
-    """A change of a link at a time; what is left out stays."""
+    """A change of a link at a given time. Properties that are left out do not change."""
 
     at: str
-    """When."""
+    """Time of the change."""
     rate: str | None = None
     """New rate."""
     delay: str | None = None
     """New propagation delay."""
     loss: float | None = None
-    """New loss probability, for each packet by itself."""
+    """New loss probability, independent for each packet."""
     up: bool | None = None
-    """Whether the link carries anything."""
+    """Whether the link is up; a link that is down loses the packets offered to it."""
 
 
 @dataclass(frozen=True)
 class Loss:
-    """Random loss: of each packet by itself or, with `burst`, by a chain of a good and a bad state
+    """Random loss: independent for each packet or, with `burst`, by a chain of a good and a bad state
 (Gilbert 1960, Elliott 1963)."""
 
     probability: float
-    """Probability for each packet; with `burst` in the long run."""
+    """Loss probability of each packet; with `burst`, the mean loss probability in the long run."""
     burst: float | None = None
-    """Packets in a row that find the bad state, on average; without it there is no chain."""
+    """Mean number of consecutive packets that find the bad state; without it there is no chain."""
     good: float | None = None
-    """Loss in the good state of the chain. Default 0.0."""
+    """Loss probability in the good state of the chain. Default 0.0."""
     bad: float | None = None
-    """Loss in the bad state of the chain. Default 1.0."""
+    """Loss probability in the bad state of the chain. Default 1.0."""
     place: Literal["before", "after"] | None = None
-    """Whether a lost packet has used the transmitter, as on a radio. Default "after"."""
+    """Where random loss occurs: before the queue, or on the line as on a radio. Default "after"."""
 
 
 @dataclass(frozen=True)
 class Opportunities:
-    """When a link may send, as links of cellular networks are recorded (the format of mahimahi). Each
-number is an opportunity for up to 1500 B, in milliseconds, and none is below the one before it;
-the last is the period after which they begin again."""
+    """Times at which a link may send, as recorded on cellular links (the format of mahimahi). Each
+number is a time in milliseconds at which the link may send up to 1500 B; numbers never
+decrease. The last number is also the period after which the times repeat."""
 
     file: str | None = None
-    """A file with the numbers, one in a line, found from where the scenario file is."""
+    """A file with the numbers, one on each line; its path is relative to the scenario file."""
     times: str | None = None
     """The numbers themselves, with spaces or line breaks between them."""
     start: str | None = None
-    """Where in them the run begins. Default "0 s"."""
+    """Time in the trace at which the run begins. Default "0 s"."""
 
 
 @dataclass(frozen=True)
 class Path:
-    """A path: the links that data crosses, and the way back of the acknowledgements."""
+    """A path: the links that data crosses, and the links that ACKs cross on the way back."""
 
     links: Sequence[str]
     """Links from sender to receiver, in order."""
     back: Sequence[str] | None = None
-    """Links from receiver to sender; by default a link of the same delay, without a rate or loss."""
+    """Links from receiver to sender; by default one link with the same delay, without rate limit
+or loss."""
     channel: int | Literal["each", "turn"] | None = None
-    """Which channel it takes where a medium has several: a number from 1, "each" for a path on
-every one of them, or "turn" for users that take them in turn."""
+    """The channel of the path on a medium with several channels: a number from 1, "each" for one
+path on every channel, or "turn" to assign channels to users in turn."""
     join: str | None = None
     """When the path joins the connection; by default from the start."""
     leave: str | None = None
-    """When it leaves."""
+    """When the path leaves the connection; by default never."""
     backup: bool | None = None
-    """Whether it is used only while no other path works (RFC 8684 §3.3.8). Default false."""
+    """Whether the path is a backup, used only while no other path works (RFC 8684 §3.3.8).
+Default false."""
     lower_effort: bool | None = None
-    """Whether its packets are of lower effort (RFC 8622), both ways: a `strict-priority` queue
-sends them only while nothing else waits. Default false."""
+    """Whether its packets in both directions are lower effort (RFC 8622): a `strict-priority`
+queue sends them only while no other packet waits. Default false."""
     coding: Coding | None = None
-    """Network coding: what TCP sends on the path leaves it as random linear combinations of
-segments."""
+    """Network coding: the path carries random linear combinations of the segments that TCP sends."""
 
 
 @dataclass(frozen=True)
@@ -258,11 +260,12 @@ class Pauses:
     """An application that writes and pauses in turn, beginning with writing."""
 
     on: str
-    """How long it writes, on average."""
+    """Mean writing time."""
     off: str
-    """How long it pauses, on average."""
+    """Mean pause."""
     random: bool | None = None
-    """Whether each time is drawn (exponentially) or always the same. Default true."""
+    """Whether writing times and pauses are exponentially distributed; otherwise they are constant.
+Default true."""
 
 
 @dataclass(frozen=True)
@@ -272,18 +275,18 @@ class Pie:
     target: str | None = None
     """Reference delay (QDELAY_REF). Default "15 ms"."""
     update: str | None = None
-    """Between two updates of the drop probability (T_UPDATE). Default "15 ms"."""
+    """Time between two updates of the drop probability (T_UPDATE). Default "15 ms"."""
     burst: str | None = None
-    """Bursts that long pass (MAX_BURST). Default "150 ms"."""
+    """Duration of bursts that pass without drops (MAX_BURST). Default "150 ms"."""
     alpha: float | None = None
-    """Weight of the distance from the reference, in 1/s. Default 0.125."""
+    """Weight of the deviation of the delay from `target`, in 1/s. Default 0.125."""
     beta: float | None = None
-    """Weight of the change since the last update, in 1/s. Default 1.25."""
+    """Weight of the change of the delay since the last update, in 1/s. Default 1.25."""
     ecn: bool | None = None
     """Whether packets of flows that use ECN are marked while the probability is at most 0.1.
 Default false."""
     limit: str | None = None
-    """Packets that fit at all. Default "1000 packets"."""
+    """Capacity of the queue in packets. Default "1000 packets"."""
 
 
 @dataclass(frozen=True)
@@ -291,19 +294,20 @@ class Priority:
     """Packets of paths with `lower_effort` are sent only while no other packet waits."""
 
     limit: str
-    """Packets that fit into each of the two classes."""
+    """Capacity of each of the two classes in packets."""
 
 
 @dataclass(frozen=True)
 class Random:
-    """Drops with one probability while at least `threshold` packets wait (htsim's RandomQueue)."""
+    """Drops arrivals with a constant probability while at least `threshold` packets wait (htsim's
+RandomQueue)."""
 
     threshold: str
-    """Waiting packets from which on arrivals are dropped with `probability`."""
+    """Number of waiting packets from which arrivals are dropped with `probability`."""
     limit: str
-    """Packets that fit at all."""
+    """Capacity of the queue in packets."""
     probability: float | None = None
-    """Probability of a drop there. Default 0.1."""
+    """Drop probability from `threshold` on. Default 0.1."""
 
 
 @dataclass(frozen=True)
@@ -317,12 +321,12 @@ class Red:
     max_p: float
     """Drop probability at `max`."""
     limit: str
-    """Packets that fit at all."""
+    """Capacity of the queue in packets."""
     gentle: bool | None = None
-    """Whether the probability then rises to 1 at twice `max` instead of jumping there.
-Default true."""
+    """Whether the drop probability rises from `max_p` at `max` to 1 at twice `max`, instead of
+jumping to 1 at `max`. Default true."""
     weight: float | None = None
-    """Weight of a new sample in the average (w_q); 1 takes the queue of the moment. Default 0.002."""
+    """Weight of a new sample in the average (w_q); 1 uses the current queue. Default 0.002."""
     spacing: Literal["independent", "count"] | None = None
     """How drops are spread over arrivals. Default "count"."""
     ecn: bool | None = None
@@ -334,75 +338,79 @@ class Reorder:
     """Packets that are held back at the end of a link."""
 
     probability: float
-    """Probability for each packet."""
+    """Probability that a packet is held back."""
     delay: str
-    """For how long."""
+    """How long such a packet is held back."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """Changes of a link in rows. The first row names the columns: `t_s`, which increases, and some of
-`rate_bps` (0 is an outage: packets wait), `delay_s` and `loss`. Each row holds from its
-time on."""
+    """Changes of a link in rows. The first row names the columns: `t_s`, an increasing time, and one
+or more of `rate_bps` (0 is an outage: packets wait), `delay_s` and `loss`. Each row applies
+from its time on."""
 
     file: str | None = None
-    """A file with the rows (CSV), found from where the scenario file is."""
+    """A file with the rows (CSV); its path is relative to the scenario file."""
     rows: str | None = None
     """The rows themselves."""
     repeat: str | None = None
-    """After how long it begins again; without it the last row holds to the end."""
+    """Period after which the trace begins again. Without it the last row applies to the end of the
+run."""
 
 
 @dataclass(frozen=True)
 class Transport:
-    """Transport options; what is left out is taken from the scenario, then from the default."""
+    """Transport options. An option that is left out has the value of the scenario, or else the
+default."""
 
     packet: str | None = None
     """Bytes of a full packet on the wire. Default "1500 B"."""
     payload: str | None = None
-    """Payload bytes in it; the rest is header, which an ACK has too. Default "1448 B"."""
+    """Payload bytes of a full packet. The rest of it is the header; an ACK is a header alone.
+Default "1448 B"."""
     sack: bool | None = None
-    """Selective acknowledgements; without them recovery is NewReno's. Default true."""
+    """Selective acknowledgements (SACK); without them, loss recovery is NewReno. Default true."""
     limited_transmit: bool | None = None
     """New data on the first two duplicate ACKs (RFC 3042). Default true."""
     rack: bool | None = None
-    """Losses are found by time instead of by count (RACK, RFC 8985 §6); needs `sack`.
-Default false."""
+    """RACK (RFC 8985 §6): detects losses by time instead of by the number of later segments; needs
+`sack`. Default false."""
     tlp: bool | None = None
     """Tail-loss probes (RFC 8985 §7); needs `sack`. Default false."""
     eifel: bool | None = None
-    """Spurious retransmissions are found by time stamps (Eifel, RFC 3522), and what they reduced
-is restored. Default false."""
+    """Eifel (RFC 3522): detects spurious retransmissions by timestamps, and undoes the window
+reductions that came with them. Default false."""
     dsack: bool | None = None
-    """Receivers report what arrived twice (RFC 2883), and a reduction is restored when every
-retransmission did; needs `sack`. Default false."""
+    """D-SACK (RFC 2883): receivers report segments that arrived twice. A window reduction is
+undone when every retransmission arrived twice; needs `sack`. Default false."""
     frto: bool | None = None
-    """Spurious timeouts are found by what is acknowledged after them (F-RTO, RFC 5682 §3.1); needs
-`sack`. Default false."""
+    """F-RTO (RFC 5682 §3.1): detects spurious timeouts by the ACKs that follow them; needs `sack`.
+Default false."""
     ecn: bool | None = None
-    """Explicit congestion notification (RFC 3168): queues that have `ecn` mark. Default false."""
+    """Explicit congestion notification (RFC 3168): queues with `ecn` mark packets. Default false."""
     idle: Literal["keep", "restart", "decay"] | None = None
-    """What an idle time of more than a timeout does to the window. Default "keep"."""
+    """Effect on the window of an idle time longer than the retransmission timeout. Default "keep"."""
     delayed_ack: str | None = None
-    """How long an ACK may wait for a second segment; "0 ms" acknowledges each, "linux" adapts the
-time as Linux does and needs `handshake`. A plan has the constant time, or null with "linux".
-Default "0 s"."""
+    """Longest time that an ACK waits for a second segment. "0 ms" acknowledges every segment;
+"linux" adapts the time as Linux does and needs `handshake`. A plan has the constant time,
+or null for "linux". Default "0 s"."""
     initial_window: float | None = None
     """Initial window in segments. Default 10.0."""
     initial_ssthresh: float | None = None
     """Initial slow-start threshold in segments; without it slow start lasts until the first loss."""
     min_window: float | None = None
     """Smallest window in segments, in congestion avoidance and after a timeout; above
-`initial_window` only where `initial_ssthresh` leaves slow start out. Default 1.0."""
+`initial_window` only if `initial_ssthresh` rules out slow start. Default 1.0."""
     min_ssthresh: float | None = None
     """Smallest ssthresh of coupled paths in segments, instead of the law's own: 1 under OLIA and
 BALIA, 2 under any other. A single path has 2."""
     growth_per_ack: bool | None = None
-    """An ACK grows the window as if it acknowledged one segment, as in Linux 3.0; otherwise by
-the segments that it acknowledges, at most two (RFC 3465). Default false."""
+    """Whether an ACK grows the window as if it acknowledged one segment, as in Linux 3.0.
+Otherwise it counts for the segments that it acknowledges, at most two (RFC 3465).
+Default false."""
     slow_start_carry_over: bool | None = None
-    """When an ACK ends slow start, the segments that it has beyond ssthresh count for congestion
-avoidance. Default true."""
+    """When an ACK ends slow start, the segments that it acknowledges beyond ssthresh count in
+congestion avoidance. Default true."""
     rto_min: str | None = None
     """Smallest retransmission timeout; at most `rto_max`. Default "200 ms"."""
     rto_floor: Literal["variance", "total"] | None = None
@@ -413,79 +421,80 @@ Default "variance"."""
     rto_initial: str | None = None
     """Timeout before the first round-trip sample. Default "1 s"."""
     receive_buffer: str | None = None
-    """Receive buffer of a connection; with `autotune` the most that it grows to. Default "64 MiB"."""
+    """Receive buffer of a connection; with `autotune`, its largest size. Default "64 MiB"."""
     small_queue: str | None = None
-    """Bytes of one path that may wait in its sending host before they are on the air (TCP Small
-Queues); without it as many as the window admits."""
+    """Limit on the bytes of one path that wait in the sending host (TCP Small Queues); without it
+only the window limits them."""
     small_queue_time: str | None = None
-    """The same as a time: what the path sends in it at the rate that Linux paces with, at least
-two packets (TCP Small Queues since 2013)."""
+    """The same limit as a time: the bytes that the path sends in it at the pacing rate of Linux,
+at least two packets (TCP Small Queues since 2013)."""
     autotune: bool | None = None
-    """The receive buffer begins with 128 KiB and follows what arrives. Default false."""
+    """The receive buffer begins with 128 KiB and grows to twice the data of a round trip.
+Default false."""
     handshake: bool | None = None
     """Connections and joins begin with their handshakes; otherwise they are established at once.
 Default false."""
     opportunistic: bool | None = None
-    """When the receive window is full, what the receiver waits for is sent on another path too
-(Raiciu et al. 2012). Default false."""
+    """Opportunistic retransmission: when the receive window is full, the data that the receiver
+waits for is also sent on another path (Raiciu et al. 2012). Default false."""
     penalise: bool | None = None
-    """Then also the window of the path that holds it is halved; needs `opportunistic`.
-Default false."""
+    """Penalisation: an opportunistic retransmission also halves the window of the path that holds
+this data up; needs `opportunistic`. Default false."""
     suspend: bool | None = None
-    """A path on which much less is acknowledged than it was, while another one does better, is
-suspended, and used again when a probe on it is answered. Default false."""
+    """Suspends a path on which far less data is acknowledged than before, while another path does
+better. The path is used again when a probe on it is answered. Default false."""
     scheduler: (
         Literal["min-rtt", "round-robin", "redundant", "blest", "ecf", "linux"]
         | dict[str, Weighted | Linux]
     ) | None = None
-    """Which path carries the next data. Default "min-rtt"."""
+    """Packet scheduler: it chooses the path of the next data. Default "min-rtt"."""
 
 
 @dataclass(frozen=True)
 class Area:
-    """The ground on which nodes are: a rectangle from (0, 0)."""
+    """The area in which nodes are placed: a rectangle with one corner at (0, 0)."""
 
     width: float
-    """Metres to the east."""
+    """Extent to the east, in metres."""
     height: float
-    """Metres to the north."""
+    """Extent to the north, in metres."""
     moves: Literal["still"] | dict[str, Waypoint | Highway | Movements] | None = None
-    """How nodes move that do not say so themselves and have no place of their own. By default they
-stand still, each where it is put at random."""
+    """How nodes move that have neither `moves` nor a position of their own. By default they stand
+still at random positions."""
     step: str | None = None
-    """How often the places of moving nodes are updated. Default "100 ms"."""
+    """Interval at which positions of moving nodes are updated. Default "100 ms"."""
 
 
 @dataclass(frozen=True)
 class Bus:
-    """A shared Ethernet: one frame at a time on the whole bus (CSMA as ns-3 models it). Its stations
-are the nodes at the ends of its links and those of `nodes`."""
+    """A shared Ethernet that carries one frame at a time (CSMA as ns-3 models it). Its stations are
+the nodes at the ends of its links, and the nodes in `nodes`."""
 
     name: str
     """Name by which links refer to it, as their `medium`."""
     rate: str
     """Rate at which frames are sent."""
     delay: str | None = None
-    """Propagation delay between any two stations; the bus stays busy for it. Default "0 s"."""
+    """Propagation delay between any two stations, during which the bus stays busy. Default "0 s"."""
     queue: (
         Literal["unlimited"]
         | dict[str, DropTail | Red | Pie | Random | Codel | FqCodel | Priority]
     ) | None = None
     """The queue of each station; by default drop-tail of 100 packets."""
     nodes: Sequence[str] | None = None
-    """Further nodes on the bus that no link names."""
+    """Further nodes on the bus, which are not ends of links."""
 
 
 @dataclass(frozen=True)
 class CellUser:
-    """A user of a cell: what it has in place of what all have."""
+    """A user of a cell whose settings differ from those of the cell."""
 
     name: str
     """Name of its node."""
     snr_db: float | None = None
     """Mean signal-to-noise ratio in dB."""
     fading: Fading | None = None
-    """How its signal varies around its mean (fading)."""
+    """Fading: how its signal varies around its mean."""
     queue: (
         Literal["unlimited"]
         | dict[str, DropTail | Red | Pie | Random | Codel | FqCodel | Priority]
@@ -495,59 +504,60 @@ class CellUser:
 
 @dataclass(frozen=True)
 class Flow:
-    """A group of identical flows; in tables and theory, a class of users."""
+    """A group of identical flows; tables and theory call it a class of users."""
 
     name: str
     """Name of the class."""
     count: int | None = None
-    """How many users; a flow without users is left out. Default 1."""
+    """Number of users. A flow with 0 users is left out. Default 1."""
     controller: str | None = None
-    """The congestion controller: a name of `anabranch list controllers`, the file of a law, such
-as "my.law:beta=0.3", or the text of one."""
+    """The congestion controller: a name from `anabranch list controllers`, the file of a law such
+as "my.law:beta=0.3", or the text of a law."""
     path: Sequence[Path] | None = None
     """The paths of each user; one for plain TCP."""
     base: int | None = None
-    """The path, counted from 0, on which `multi-priority` and `hacker-switching` begin as a TCP;
-other controllers ignore it. Default 0."""
+    """The path, counted from 0, on which `multi-priority` and `hacker-switching` run TCP at the
+start; other controllers ignore it. Default 0."""
     striped: bool | None = None
-    """One TCP connection whose packets and ACKs take the paths in turn; they may be reordered.
-Default false."""
+    """Whether the flow is one TCP connection whose packets and ACKs take the paths in turn, which
+may reorder them. Default false."""
     start: str | None = None
-    """When the users start. Default "0 s"."""
+    """Start time of the users. Default "0 s"."""
     spread: str | None = None
     """Each user starts at a random time within this span after `start`. Default "0 s"."""
     arrivals: float | None = None
-    """Users per second that come at random from `start` to the end of the run, instead of `count`
-and `spread`: as many as a Poisson process has on average, at its times."""
+    """Arrival rate in users per second from `start` to the end of the run; replaces `count` and
+`spread`. The number of users is the mean of a Poisson process, and they start at its random
+times."""
     transfer: str | None = None
-    """Bytes to send; without it, and without `app_rate`, the flow never ends."""
+    """Bytes to send. A flow without `transfer` and `app_rate` never ends."""
     sizes: Literal["exponential"] | dict[str, float] | None = None
-    """How the bytes to send differ from user to user; `transfer` is their mean."""
+    """Distribution of the bytes to send over users; `transfer` is its mean."""
     app_rate: str | None = None
-    """Rate of payload at which the application writes."""
+    """Rate at which the application writes payload."""
     pauses: Pauses | None = None
     """Pauses of an application with `app_rate`."""
     protocol: Literal["tcp", "udp"] | None = None
-    """Which transport carries the flow. Default "tcp"."""
+    """Transport protocol of the flow. Default "tcp"."""
     fair: Fair | None = None
-    """Demands that the flow is TCP-fair: `anabranch run` judges it by further runs, with one TCP
-in its place and without it."""
+    """Requires that the flow is TCP-fair. `anabranch run` checks this with further runs, in which
+one TCP replaces the flow or the flow is absent."""
     echo: bool | None = None
-    """Whether the receiver sends every packet back (RFC 862); only UDP. Default false."""
+    """Whether the receiver sends every packet back (RFC 862); UDP only. Default false."""
     transport: Transport | None = None
     """Transport options of this group; they override those of the scenario."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """A link in one direction: queue, transmitter, line."""
+    """A link in one direction: a queue, a transmitter and a line."""
 
     name: str
     """Name by which paths refer to it."""
     rate: str | None = None
     """Rate of the transmitter; without it and without `opportunities` the link is a pure delay."""
     opportunities: Opportunities | None = None
-    """When the transmitter may send, in place of a rate."""
+    """Times at which the transmitter may send, instead of a rate."""
     delay: str | None = None
     """Propagation delay, one way. Default "0 s"."""
     queue: (
@@ -560,46 +570,47 @@ class Link:
     reorder: Reorder | None = None
     """Packets that are held back at the end of the line, so that others overtake them."""
     duplicate: float | None = None
-    """Probability that a packet comes out twice. Default 0.0."""
+    """Probability that a packet is delivered twice. Default 0.0."""
     jitter: str | None = None
-    """Packets come out later by a random time up to this, evenly, and keep their order: the random
-processing time that keeps phases from locking (Floyd and Jacobson 1992). Default "0 s"."""
+    """Largest random extra delay of a packet. The extra delay is uniform from 0, and packets keep
+their order. It models random processing time, which prevents phase effects (Floyd and
+Jacobson 1992). Default "0 s"."""
     per_user: bool | None = None
-    """Whether every user whose path crosses it has a copy alone, like an access line.
-Default false."""
+    """Whether every user whose path crosses the link has a private copy of it, like an access
+line. Default false."""
     from_: str | None = None
-    """Node at which it begins; with `to`, paths are checked for gaps."""
+    """Node at which the link begins. With `from` and `to`, paths are checked for gaps."""
     to: str | None = None
-    """Node at which it ends."""
+    """Node at which the link ends."""
     medium: str | None = None
-    """The medium, bus or cell that it is a part of: from the station `from` to the station `to`,
-on a medium with `routing` over as many others as it takes. Rates, queues and losses are
-those of the medium and its stations; `delay` follows. If an end is a group of nodes, each
-user of a flow has the link of its own node: the first user that of the first node; users of
-`arrivals` take the nodes in turn."""
+    """The medium, bus or cell that carries the link from the station `from` to the station `to`.
+On a medium with `routing`, the link may cross other stations. Rates, queues and losses are
+those of the medium and its stations; `delay` is added after the medium. If an end is a
+group of nodes, each user of a flow has its own node: the first user has the first node, and
+so on. Users of `arrivals` take the nodes in turn."""
     change: Sequence[LinkChange] | None = None
-    """Changes while the run lasts."""
+    """Changes during the run."""
     trace: Trace | None = None
-    """Rate, delay and loss over time, as they were recorded or computed."""
+    """Recorded or computed rate, delay and loss over time."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """A node, or a group of nodes: `count` of them are called NAME-1, NAME-2 and so on."""
+    """A node, or a group of `count` nodes, which are called NAME-1, NAME-2 and so on."""
 
     name: str
     """Name by which media and links refer to it."""
     count: int | None = None
-    """How many there are. Default 1."""
+    """Number of nodes. Default 1."""
     x: float | None = None
-    """Where it is, in metres to the east; without `x` and `y`, or `places`, it moves, or is put at
-random."""
+    """Position in metres to the east. A node without `x` and `y`, or `places`, moves or stands at
+a random position."""
     y: float | None = None
-    """Where it is, in metres to the north."""
+    """Position in metres to the north."""
     places: Sequence[tuple[float, float]] | None = None
-    """Where each of a group is: metres to the east and to the north."""
+    """Position of each node of the group: metres to the east and to the north."""
     moves: Literal["still"] | dict[str, Waypoint | Highway | Movements] | None = None
-    """How it moves; by default as the area says."""
+    """How the node moves; by default as `moves` of the area."""
 
 
 @dataclass(frozen=True)
@@ -612,48 +623,51 @@ class Station:
         Literal["unlimited"]
         | dict[str, DropTail | Red | Pie | Random | Codel | FqCodel | Priority]
     ) | None = None
-    """The queueing discipline of its host; by default drop-tail of 1000 packets."""
+    """The queue discipline of its host; by default drop-tail of 1000 packets."""
     ring: str | None = None
-    """Packets that the driver takes from it, with those that are being sent; by default 64, with
-`routing` 2, as what it has taken cannot be routed elsewhere."""
+    """Packets that the driver takes from the queue, including packets in transmission; by default
+64. With `routing` the default is 2, because a packet in the driver can no longer be
+rerouted."""
     rate: str | None = None
-    """Rate at which it sends data, if not that of the medium."""
+    """Rate at which the station sends data; by default that of the medium."""
     x: float | None = None
-    """Where it is, in metres to the east; only with `radio`. A node of the scenario's `node` list
-has its place there."""
+    """Position in metres to the east; only with `radio`. The position of a node in the scenario's
+`node` list is set there."""
     y: float | None = None
-    """Where it is, in metres to the north."""
+    """Position in metres to the north."""
     residual_loss: float | None = None
-    """Probability that a packet is lost in spite of all attempts, without congestion. Default 0.0."""
+    """Probability that all attempts of a packet fail for a reason other than congestion.
+Default 0.0."""
     noise: str | None = None
-    """Mean time between bursts of noise of 20 ms. A packet whose first attempt begins in a burst
-is lost in spite of all attempts."""
+    """Mean time between bursts of noise, each of 20 ms. All attempts of a packet fail if the first
+attempt begins in a burst."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cellular network of one base station: in each direction a scheduler hands out resource blocks
-every millisecond, as LTE does, to users with a queue each. Its stations are the nodes at the
-ends of its links."""
+    """A cellular network with one base station. In each direction a scheduler allocates resource
+blocks to users every millisecond, as in LTE; every user has its own queue. The stations of the
+cell are the nodes at the ends of its links."""
 
     name: str
     """Name by which links refer to it, as their `medium`."""
     base: str
-    """The node that is the base station, at one end of all of its links."""
+    """The node of the base station, which is one end of every link of the cell."""
     blocks: int | None = None
     """Resource blocks of 180 kHz from the base station to users: 50 are 10 MHz. Default 50."""
     blocks_up: int | None = None
-    """Resource blocks from users to the base station; by default as many."""
+    """Resource blocks from users to the base station; by default as many as `blocks`."""
     scheduler: Literal["proportional-fair", "round-robin", "max-rate"] | None = None
-    """How the base station chooses the user that gets them. Default "proportional-fair"."""
+    """How the base station allocates resource blocks to users. Default "proportional-fair"."""
     averaging: str | None = None
-    """Time over which served rates are averaged (proportional fair). Default "1 s"."""
+    """Averaging time of the rates of users, for proportional fair. Default "1 s"."""
     overhead: float | None = None
-    """Part of the blocks that carries no data but control and reference signals. Default 0.25."""
+    """Fraction of the blocks that carries control and reference signals instead of data.
+Default 0.25."""
     snr_db: float | None = None
-    """Mean signal-to-noise ratio of users, in dB; without it, `radio` and places give it."""
+    """Mean signal-to-noise ratio of users, in dB; without it, computed from `radio` and positions."""
     fading: Fading | None = None
-    """How users' signals vary around their mean (fading)."""
+    """Fading: how users' signals vary around their mean."""
     radio: Radio | None = None
     """Propagation between the base station and users."""
     queue: (
@@ -667,25 +681,26 @@ ends of its links."""
 
 @dataclass(frozen=True)
 class Medium:
-    """A channel of IEEE 802.11 and its stations, which are the nodes at the ends of its links and
-those of `nodes`: each has one queue."""
+    """A channel of IEEE 802.11. Its stations are the nodes at the ends of its links, and the nodes in
+`nodes`; each station has one queue."""
 
     name: str
     """Name by which links refer to it."""
     standard: Literal["b", "b-short", "a", "g", "g-protected", "n-2.4", "n-5"]
-    """The amendment."""
+    """The amendment of the standard."""
     rate: str | None = None
-    """Rate at which data is sent, the highest where stations choose; by default the fastest."""
+    """Rate at which data is sent, or the highest rate if stations choose it; by default the
+fastest."""
     control: Literal["fixed", "arf", "ideal"] | None = None
     """How stations choose the rate of a packet. Default "fixed"."""
     broadcast: str | None = None
-    """At which rate messages of routers to all neighbours are sent; by default at that of data if
-it is fixed, so that who hears them can be sent data, and otherwise at the slowest."""
+    """Rate of broadcasts of routing protocols. By default it is the data rate if that is fixed, so
+that stations that receive broadcasts also receive data; otherwise it is the slowest rate."""
     attempts: int | None = None
-    """How often a packet is attempted before it is given up. Default 7."""
+    """Attempts to send a packet before it is dropped. Default 7."""
     ack_timeout: str | None = None
-    """How long a sender waits for an acknowledgement to begin; by default as long as the standard
-says."""
+    """How long a sender waits for an acknowledgement to begin; by default the time of the
+standard."""
     after_collision: Literal["eifs", "difs"] | None = None
     """How long the other stations wait after transmissions that began together. Default "eifs"."""
     channel: int | None = None
@@ -702,33 +717,33 @@ each other."""
     station: Sequence[Station] | None = None
     """Stations that differ from the default."""
     nodes: Sequence[str] | None = None
-    """Further stations that no link names: nodes that only pass on packets of others."""
+    """Further stations, which are not ends of links and only forward packets of others."""
     routing: Literal["oracle", "association", "aodv", "olsr"] | None = None
-    """How packets find their way from station to station; without it a link is one hop."""
+    """Routing of packets from station to station; without it a link is one hop."""
     access: str | None = None
-    """The node or group whose nodes are access points: as an end of a link, its name stands for
-the access point that a station reaches."""
+    """The node or group whose nodes are access points. As an end of a link, its name stands for
+the access point that the other station reaches."""
     channels: int | None = None
-    """How many such channels there are, each with a station of every node: orthogonal, numbered
-from 1. Default 1."""
+    """Number of such channels, which are orthogonal and numbered from 1. Every node has a station
+on each. Default 1."""
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """A scenario: links, groups of flows, and how long to watch them."""
+    """A scenario: links, groups of flows, and the duration of the run."""
 
     name: str
     """Short name, used in file names and tables."""
     duration: str
     """When the run ends."""
     title: str | None = None
-    """One line for people."""
+    """Title in one line, for human readers."""
     source: str | None = None
-    """Where the set-up is published."""
+    """Publication that describes the set-up."""
     warmup: str | None = None
-    """Until then nothing is measured. Default "0 s"."""
+    """End of the warm-up: nothing before it is measured. Default "0 s"."""
     sample: str | None = None
-    """How often windows, round-trip times and queues are sampled. Default "100 ms"."""
+    """Sampling interval of windows, round-trip times and queues. Default "100 ms"."""
     transport: Transport | None = None
     """Transport options of all flows."""
     link: Sequence[Link] | None = None
@@ -738,12 +753,13 @@ class Scenario:
     bus: Sequence[Bus] | None = None
     """Buses that stations share."""
     cell: Sequence[Cell] | None = None
-    """Cells of base stations."""
+    """Cellular networks, each with one base station."""
     area: Area | None = None
-    """The ground on which nodes are and move."""
+    """The area in which nodes are placed and move."""
     node: Sequence[Node] | None = None
-    """Nodes that have a place, move, or are several; others are named by links alone."""
+    """Nodes with a position or movement, and groups of nodes. Other nodes need no entry: links
+name them."""
     flow: Sequence[Flow] | None = None
     """Groups of identical flows."""
     choice: Sequence[Choice] | None = None
-    """What the source leaves open, the value taken and the reason."""
+    """Parameters that the source leaves open, each with the chosen value and the reason."""

@@ -44,11 +44,11 @@ class Flows(Table):
     )
     held_bytes: Numbers = column(
         "bytes",
-        "data at the receiver that waits for what comes before it, mean over samples",
+        "out-of-order data held at the receiver, mean over samples",
     )
     held_max_bytes: Numbers = column(
         "bytes",
-        "the most of it in any sample",
+        "out-of-order data held at the receiver, largest sample",
     )
 
 
@@ -71,8 +71,8 @@ class Paths(Table):
     )
     goodput_bps: Numbers = column(
         "bit/s",
-        "payload taken in by the path's receiver, each byte once; of coded paths what was "
-        "decoded, of TFRC and UDP all",
+        "payload accepted by the path's receiver, each byte once; on coded paths the decoded "
+        "payload, with TFRC and UDP all payload",
     )
     sent_packets: Numbers = column(
         "packets",
@@ -84,15 +84,15 @@ class Paths(Table):
     )
     loss: Numbers = column(
         "probability",
-        "lost over sent",
+        "lost packets over sent packets",
     )
     echoed_packets: Numbers = column(
         "packets",
-        "packets of UDP that came back (echo)",
+        "UDP packets that came back to the sender (echo)",
     )
     retransmits: Numbers = column(
         "packets",
-        "segments sent again on the same path",
+        "segments retransmitted on the same path",
     )
     timeouts: Numbers = column(
         "events",
@@ -100,15 +100,15 @@ class Paths(Table):
     )
     recoveries: Numbers = column(
         "events",
-        "fast recoveries begun",
+        "fast recoveries that began",
     )
     marks: Numbers = column(
         "events",
-        "reductions for echoed marks (ECN)",
+        "window reductions for echoed marks (ECN)",
     )
     undone: Numbers = column(
         "events",
-        "reductions found to be spurious and taken back",
+        "window reductions undone because they were spurious",
     )
     probes: Numbers = column(
         "packets",
@@ -124,7 +124,7 @@ class Paths(Table):
     )
     rto_s: Numbers = column(
         "s",
-        "retransmission timeout, not backed off, mean over samples",
+        "retransmission timeout without backoff, mean over samples",
     )
     busy_s: Numbers = column(
         "s",
@@ -132,11 +132,11 @@ class Paths(Table):
     )
     receive_window_limited_s: Numbers = column(
         "s",
-        "linux: part of it in which the receive window was the limit",
+        "linux: part of `busy_s` in which the receive window was the limit",
     )
     send_buffer_limited_s: Numbers = column(
         "s",
-        "linux: part of it in which the send buffer was the limit",
+        "linux: part of `busy_s` in which the send buffer was the limit",
     )
     min_rtt_s: Numbers = column(
         "s",
@@ -152,7 +152,8 @@ class Paths(Table):
     )
     starved: Numbers = column(
         "fraction",
-        "linux: samples at which the window had room and the path nothing to send",
+        "linux: fraction of samples at which the window had room and the path had nothing to "
+        "send",
     )
 
 
@@ -175,7 +176,7 @@ class Coding(Table):
     )
     innovative_packets: Numbers = column(
         "packets",
-        "combinations that brought a degree of freedom",
+        "combinations that added a degree of freedom",
     )
     decoded_segments: Numbers = column(
         "segments",
@@ -183,19 +184,19 @@ class Coding(Table):
     )
     decoding_delay_s: Numbers = column(
         "s",
-        "mean time from a segment's being seen to its being decoded",
+        "mean time from when a segment is seen to when it is decoded",
     )
     asked: Numbers = column(
         "events",
-        "times that Couple+ began to ask why packets were lost",
+        "times that Couple+ began to determine the cause of losses",
     )
     noise: Numbers = column(
         "events",
-        "times that it found noise",
+        "times that Couple+ found noise",
     )
     congestion: Numbers = column(
         "events",
-        "times that it found congestion",
+        "times that Couple+ found congestion",
     )
 
 
@@ -218,43 +219,43 @@ class Links(Table):
     )
     dropped_packets: Numbers = column(
         "packets",
-        "packets dropped by its queue",
+        "packets dropped by the link's queue",
     )
     lost_packets: Numbers = column(
         "packets",
-        "packets lost at random, or while it was down",
+        "packets lost at random, or while the link was down",
     )
     marked_packets: Numbers = column(
         "packets",
-        "packets marked by its queue (CE)",
+        "packets marked by the link's queue (CE)",
     )
     loss: Numbers = column(
         "probability",
-        "dropped and lost over arrived",
+        "dropped and lost packets over arrived packets",
     )
     throughput_bps: Numbers = column(
         "bit/s",
-        "bytes that it carried to its end, those lost on the line included",
+        "bytes carried to the end of the link, packets lost on the line included",
     )
     utilisation: Numbers = column(
         "fraction",
-        "throughput over rate, the mean of which is taken where it changes",
+        "throughput over rate, or over the mean rate if the rate changes",
     )
     queue_packets: Numbers = column(
         "packets",
-        "packets that wait, the one in transmission not counted; mean over samples",
+        "waiting packets, without the packet in transmission, mean over samples",
     )
     queue_delay_p50_s: Numbers = column(
         "s",
-        "median over samples of waiting bytes over the rate of the moment",
+        "waiting bytes over the current rate, median over samples",
     )
     queue_delay_p95_s: Numbers = column(
         "s",
-        "its 95th percentile",
+        "waiting bytes over the current rate, 95th percentile over samples",
     )
     queue_delay_p99_s: Numbers = column(
         "s",
-        "its 99th percentile",
+        "waiting bytes over the current rate, 99th percentile over samples",
     )
 
 
@@ -273,7 +274,7 @@ class Stations(Table):
     )
     offered_packets: Numbers = column(
         "packets",
-        "packets that came to the station's queue",
+        "packets that arrived at the station's queue",
     )
     dropped_packets: Numbers = column(
         "packets",
@@ -281,7 +282,7 @@ class Stations(Table):
     )
     attempts: Numbers = column(
         "transmissions",
-        "transmissions; an aggregate is one",
+        "transmissions; an aggregate counts as one",
     )
     unanswered: Numbers = column(
         "transmissions",
@@ -297,25 +298,25 @@ class Stations(Table):
     )
     airtime: Numbers = column(
         "fraction",
-        "part of the time in which it was sending data",
+        "fraction of the time in which the station was sending data",
     )
     queue_packets: Numbers = column(
         "packets",
-        "packets in its queue, mean over samples",
+        "packets in the station's queue, mean over samples",
     )
     empty: Numbers = column(
         "fraction",
-        "part of the samples at which its queue was empty",
+        "fraction of samples at which the station's queue was empty",
     )
     handovers: Numbers = column(
         "events",
-        "times that it changed its access point or lost it",
+        "times that the station changed or lost its access point",
     )
 
 
 @record(eq=False, repr=False)
 class Ways(Table):
-    """One row for each link over a medium where places matter or with routing, and each of its
+    """One row for each link over a medium with positions or routing, and for each of its
     users."""
 
     PLACE = "ways"
@@ -333,15 +334,16 @@ class Ways(Table):
     )
     connected: Numbers = column(
         "fraction",
-        "samples at which places allowed a way, whatever routing knew",
+        "fraction of samples at which the positions allowed a route, even if routing did not "
+        "know it",
     )
     unreachable_packets: Numbers = column(
         "packets",
-        "packets for which routing had no way",
+        "packets for which routing had no route",
     )
     route_changes: Numbers = column(
         "packets",
-        "packets that came over another route than the last one",
+        "packets that arrived over another route than the previous packet",
     )
 
 
@@ -364,11 +366,11 @@ class Routes(Table):
     )
     first_s: Numbers = column(
         "s",
-        "when the first of them arrived",
+        "when the first of these packets arrived",
     )
     last_s: Numbers = column(
         "s",
-        "when the last one did",
+        "when the last of these packets arrived",
     )
 
 
@@ -383,19 +385,19 @@ class Classes(Table):
     )
     rtt_mean_s: Numbers = column(
         "s",
-        "mean over samples and users of the newest round-trip sample",
+        "newest round-trip sample, mean over sampling times and users",
     )
     rtt_p50_s: Numbers = column(
         "s",
-        "its median",
+        "newest round-trip sample, median over sampling times and users",
     )
     rtt_p95_s: Numbers = column(
         "s",
-        "its 95th percentile",
+        "newest round-trip sample, 95th percentile over sampling times and users",
     )
     rtt_p99_s: Numbers = column(
         "s",
-        "its 99th percentile",
+        "newest round-trip sample, 99th percentile over sampling times and users",
     )
     cwnd_p05_segments: Numbers = column(
         "segments",
@@ -411,7 +413,7 @@ class Classes(Table):
     )
     completed_flows: Numbers = column(
         "flows",
-        "transfers begun after the warm-up and completed",
+        "transfers that began after the warm-up and were completed",
     )
     fct_mean_s: Numbers = column(
         "s",
@@ -419,15 +421,15 @@ class Classes(Table):
     )
     fct_p50_s: Numbers = column(
         "s",
-        "their median",
+        "median completion time of these transfers",
     )
     fct_p95_s: Numbers = column(
         "s",
-        "their 95th percentile",
+        "95th percentile of the completion time of these transfers",
     )
     fct_p99_s: Numbers = column(
         "s",
-        "their 99th percentile",
+        "99th percentile of the completion time of these transfers",
     )
 
 
@@ -438,7 +440,7 @@ class EventsLog(Table):
     PLACE = "events_log"
     t_s: Numbers = column(
         "s",
-        "when it happened",
+        "time of the event",
     )
     kind: Words = column(
         "",
@@ -454,7 +456,7 @@ class EventsLog(Table):
     )
     link: list[str | None] = column(
         "",
-        "name of the link, of a drop or a loss",
+        "name of the link, for a drop or a loss",
     )
 
 
@@ -481,11 +483,11 @@ class PathSeries(Table):
     )
     taken_bytes: Numbers = column(
         "bytes",
-        "payload taken in by the path's receiver since the start, each byte once",
+        "payload accepted by the path's receiver since the start, each byte once",
     )
     rto_s: Numbers = column(
         "s",
-        "retransmission timeout, not backed off, over time; 0 before the first sample",
+        "retransmission timeout without backoff, over time; 0 before the first sample",
     )
     sent_packets: Numbers = column(
         "packets",
@@ -495,12 +497,12 @@ class PathSeries(Table):
 
 @record(eq=False, repr=False)
 class Internals(Table):
-    """One row for each quantity that a controller has of a path."""
+    """One row for each quantity that a controller publishes of a path."""
 
     PLACE = "series.internals"
     name: Words = column(
         "",
-        "what the controller calls it, with its unit",
+        "name of the quantity, with its unit",
     )
     path: Indices = column(
         "",
@@ -508,7 +510,7 @@ class Internals(Table):
     )
     value: Numbers = column(
         "by name",
-        "its value over time, one column for each sample; NaN where it has none",
+        "the quantity over time, one column for each sample; NaN where it has no value",
     )
 
 
@@ -519,7 +521,7 @@ class FlowSeries(Table):
     PLACE = "series.flows"
     held_bytes: Numbers = column(
         "bytes",
-        "data at the receiver that waits for what comes before it",
+        "out-of-order data held at the receiver",
     )
 
 
@@ -553,7 +555,7 @@ class StationSeries(Table):
     )
     unanswered: Numbers = column(
         "transmissions",
-        "those not acknowledged",
+        "transmissions that were not acknowledged, since the start",
     )
     failed_packets: Numbers = column(
         "packets",
@@ -568,17 +570,17 @@ class Places(Table):
     PLACE = "series.nodes"
     x_m: Numbers = column(
         "m",
-        "where each node is, to the east",
+        "position of each node, to the east",
     )
     y_m: Numbers = column(
         "m",
-        "where each node is, to the north",
+        "position of each node, to the north",
     )
 
 
 @record(eq=False, repr=False)
 class Hops(Table):
-    """What went over media since the sample before: one row for each pair of stations that was
+    """Traffic over media since the previous sample: one row for each pair of stations that was
     used."""
 
     PLACE = "series.nodes.hops"
@@ -592,11 +594,11 @@ class Hops(Table):
     )
     from_: Indices = column(
         "",
-        "station that sent",
+        "sending station",
     )
     to: Indices = column(
         "",
-        "station that was sent to, −1 for all",
+        "receiving station, −1 for all",
     )
     bytes: Numbers = column(
         "bytes",
@@ -604,7 +606,7 @@ class Hops(Table):
     )
     messages: Numbers = column(
         "messages",
-        "messages of routers",
+        "messages of routing protocols",
     )
 
 
@@ -657,7 +659,7 @@ class CapturedFlows(Table):
     PLACE = "capture.flows"
     token: list[str | None] = column(
         "",
-        "token of the initiator's key, in hexadecimal; none for TCP, and where the keys were "
+        "token of the initiator's key, in hexadecimal; missing for TCP, and if the keys were "
         "not captured",
     )
     subflows: Numbers = column(
@@ -670,15 +672,15 @@ class CapturedFlows(Table):
     )
     joins_proved: Numbers = column(
         "joins",
-        "joins whose two proofs (RFC 8684 §3.2) are right",
+        "joins with two valid HMACs (RFC 8684 §3.2)",
     )
     joins_disproved: Numbers = column(
         "joins",
-        "joins whose proofs are wrong",
+        "joins with an invalid HMAC",
     )
     addresses_announced: Numbers = column(
         "addresses",
-        "ADD_ADDR without echoes",
+        "ADD_ADDR options, without echoes",
     )
     addresses_withdrawn: Numbers = column(
         "addresses",
@@ -705,7 +707,7 @@ class CapturedPaths(Table):
     )
     initiator: Words = column(
         "",
-        "address and port of who opened it",
+        "address and port of the side that opened the subflow",
     )
     responder: Words = column(
         "",
@@ -713,19 +715,19 @@ class CapturedPaths(Table):
     )
     multipath: Flags = column(
         "",
-        "whether it speaks MPTCP",
+        "whether the subflow uses MPTCP",
     )
     upward: Flags = column(
         "",
-        "whether the initiator sent more payload, of the whole capture",
+        "whether the initiator sent more payload than the responder in the whole capture",
     )
     start_s: Numbers = column(
         "s",
-        "first packet, since the first one of the capture",
+        "time of the first packet, since the first packet of the capture",
     )
     end_s: Numbers = column(
         "s",
-        "last packet, since the first one of the capture",
+        "time of the last packet, since the first packet of the capture",
     )
     sent_packets: Numbers = column(
         "packets",
@@ -741,7 +743,7 @@ class CapturedPaths(Table):
     )
     retransmits: Numbers = column(
         "packets",
-        "packets with payload that was seen before, in part or whole",
+        "packets whose payload was seen before, in part or whole",
     )
     retransmitted_bytes: Numbers = column(
         "bytes",
@@ -753,8 +755,8 @@ class CapturedPaths(Table):
     )
     rtt_s: Numbers = column(
         "s",
-        "from a segment to the acknowledgement of it, mean over those that were sent once and"
-        " acknowledged in order",
+        "mean time from a segment to its ACK, over segments that were sent once and "
+        "acknowledged in order",
     )
     throughput_bps: Numbers = column(
         "bit/s",

@@ -118,7 +118,7 @@ def test_what_cannot_be_judged_says_what_is_missing() -> None:
         ("{ margin = 1.5 }", "fair.margin is 1.5"),
         ("{ margin = -0.1 }", "fair.margin is -0.1"),
         ('{ definition = "nice" }', "nice"),
-        ("{}\ncount = 2", "not one user"),
+        ("{}\ncount = 2", "not a single user"),
     ],
 )
 def test_a_demand_that_makes_no_sense_is_refused_by_the_scenario(fair: str, said: str) -> None:

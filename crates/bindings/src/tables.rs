@@ -159,9 +159,9 @@ tables! {
         numbers completed_s "s" = row.completed_s;
         /// how long the transfer took from its start; NaN if it was not completed
         numbers fct_s "s" = row.fct_s;
-        /// data at the receiver that waits for what comes before it, mean over samples
+        /// out-of-order data held at the receiver, mean over samples
         numbers held_bytes "bytes" = row.held_bytes;
-        /// the most of it in any sample
+        /// out-of-order data held at the receiver, largest sample
         numbers held_max_bytes "bytes" = row.held_max_bytes;
     } beside {}
 
@@ -173,26 +173,26 @@ tables! {
         indices path "" = row.path;
         /// IP bytes of data packets that arrived on the path
         numbers throughput_bps "bit/s" = row.throughput_bps;
-        /// payload taken in by the path's receiver, each byte once; of coded paths what was
-        /// decoded, of TFRC and UDP all
+        /// payload accepted by the path's receiver, each byte once; on coded paths the decoded
+        /// payload, with TFRC and UDP all payload
         numbers goodput_bps "bit/s" = row.goodput_bps;
         /// data packets sent on the path
         numbers sent_packets "packets" = row.sent_packets;
         /// data packets dropped by a queue or lost on a link
         numbers lost_packets "packets" = row.lost_packets;
-        /// lost over sent
+        /// lost packets over sent packets
         numbers loss "probability" = row.lost_packets as f64 / row.sent_packets as f64;
-        /// packets of UDP that came back (echo)
+        /// UDP packets that came back to the sender (echo)
         numbers echoed_packets "packets" = row.echoed_packets;
-        /// segments sent again on the same path
+        /// segments retransmitted on the same path
         numbers retransmits "packets" = row.retransmits;
         /// retransmission timeouts
         numbers timeouts "events" = row.timeouts;
-        /// fast recoveries begun
+        /// fast recoveries that began
         numbers recoveries "events" = row.recoveries;
-        /// reductions for echoed marks (ECN)
+        /// window reductions for echoed marks (ECN)
         numbers marks "events" = row.marks;
-        /// reductions found to be spurious and taken back
+        /// window reductions undone because they were spurious
         numbers undone "events" = row.undone;
         /// tail-loss probes sent
         numbers probes "packets" = row.probes;
@@ -200,14 +200,14 @@ tables! {
         numbers cwnd_segments "segments" = row.cwnd_segments;
         /// smoothed round-trip time, mean over samples
         numbers srtt_s "s" = row.srtt_s;
-        /// retransmission timeout, not backed off, mean over samples
+        /// retransmission timeout without backoff, mean over samples
         numbers rto_s "s" = row.rto_s;
     } beside {
         /// linux: time with data in flight or waiting to be sent
         numbers busy_s "s";
-        /// linux: part of it in which the receive window was the limit
+        /// linux: part of `busy_s` in which the receive window was the limit
         numbers receive_window_limited_s "s";
-        /// linux: part of it in which the send buffer was the limit
+        /// linux: part of `busy_s` in which the send buffer was the limit
         numbers send_buffer_limited_s "s";
         /// linux: the kernel's minimum round trip, mean over samples
         numbers min_rtt_s "s";
@@ -215,7 +215,7 @@ tables! {
         numbers pmtu_bytes "bytes";
         /// linux: the kernel's estimate of reordering, mean over samples
         numbers reordering "packets";
-        /// linux: samples at which the window had room and the path nothing to send
+        /// linux: fraction of samples at which the window had room and the path had nothing to send
         numbers starved "fraction";
     }
 
@@ -227,17 +227,17 @@ tables! {
         indices path "" = row.path;
         /// combinations that arrived
         numbers arrived_packets "packets" = row.arrived_packets;
-        /// combinations that brought a degree of freedom
+        /// combinations that added a degree of freedom
         numbers innovative_packets "packets" = row.innovative_packets;
         /// segments decoded
         numbers decoded_segments "segments" = row.decoded_segments;
-        /// mean time from a segment's being seen to its being decoded
+        /// mean time from when a segment is seen to when it is decoded
         numbers decoding_delay_s "s" = row.decoding_delay_s;
-        /// times that Couple+ began to ask why packets were lost
+        /// times that Couple+ began to determine the cause of losses
         numbers asked "events" = row.asked;
-        /// times that it found noise
+        /// times that Couple+ found noise
         numbers noise "events" = row.noise;
-        /// times that it found congestion
+        /// times that Couple+ found congestion
         numbers congestion "events" = row.congestion;
     } beside {}
 
@@ -249,26 +249,26 @@ tables! {
         numbers copies "links" = row.copies;
         /// packets offered to the link
         numbers arrived_packets "packets" = row.arrived_packets;
-        /// packets dropped by its queue
+        /// packets dropped by the link's queue
         numbers dropped_packets "packets" = row.dropped_packets;
-        /// packets lost at random, or while it was down
+        /// packets lost at random, or while the link was down
         numbers lost_packets "packets" = row.lost_packets;
-        /// packets marked by its queue (CE)
+        /// packets marked by the link's queue (CE)
         numbers marked_packets "packets" = row.marked_packets;
-        /// dropped and lost over arrived
+        /// dropped and lost packets over arrived packets
         numbers loss "probability" =
             (row.dropped_packets + row.lost_packets) as f64 / row.arrived_packets as f64;
-        /// bytes that it carried to its end, those lost on the line included
+        /// bytes carried to the end of the link, packets lost on the line included
         numbers throughput_bps "bit/s" = row.throughput_bps;
-        /// throughput over rate, the mean of which is taken where it changes
+        /// throughput over rate, or over the mean rate if the rate changes
         numbers utilisation "fraction" = row.utilisation;
-        /// packets that wait, the one in transmission not counted; mean over samples
+        /// waiting packets, without the packet in transmission, mean over samples
         numbers queue_packets "packets" = row.queue_packets;
-        /// median over samples of waiting bytes over the rate of the moment
+        /// waiting bytes over the current rate, median over samples
         numbers queue_delay_p50_s "s" = row.queue_delay_s[0];
-        /// its 95th percentile
+        /// waiting bytes over the current rate, 95th percentile over samples
         numbers queue_delay_p95_s "s" = row.queue_delay_s[1];
-        /// its 99th percentile
+        /// waiting bytes over the current rate, 99th percentile over samples
         numbers queue_delay_p99_s "s" = row.queue_delay_s[2];
     } beside {}
 
@@ -278,11 +278,11 @@ tables! {
         words medium "" = names[index].0;
         /// name of the station
         words name "" = names[index].1;
-        /// packets that came to the station's queue
+        /// packets that arrived at the station's queue
         numbers offered_packets "packets" = row.offered_packets;
         /// packets for which the queue had no room
         numbers dropped_packets "packets" = row.dropped_packets;
-        /// transmissions; an aggregate is one
+        /// transmissions; an aggregate counts as one
         numbers attempts "transmissions" = row.attempts;
         /// transmissions that were not acknowledged
         numbers unanswered "transmissions" = row.unanswered;
@@ -290,18 +290,17 @@ tables! {
         numbers failed_packets "packets" = row.failed_packets;
         /// packets that were acknowledged
         numbers acknowledged_packets "packets" = row.acknowledged_packets;
-        /// part of the time in which it was sending data
+        /// fraction of the time in which the station was sending data
         numbers airtime "fraction" = row.airtime;
-        /// packets in its queue, mean over samples
+        /// packets in the station's queue, mean over samples
         numbers queue_packets "packets" = row.queue_packets;
-        /// part of the samples at which its queue was empty
+        /// fraction of samples at which the station's queue was empty
         numbers empty "fraction" = row.empty;
-        /// times that it changed its access point or lost it
+        /// times that the station changed or lost its access point
         numbers handovers "events" = row.handovers;
     } beside {}
 
-    /// One row for each link over a medium where places matter or with routing, and each of its
-    /// users.
+    /// One row for each link over a medium with positions or routing, and for each of its users.
     Ways "ways" ways(rows: &[WayResult], plan: &Plan) |_, row| {
         /// name of the link
         words link "" = plan.links[row.link as usize].name.as_str();
@@ -309,11 +308,12 @@ tables! {
         words medium "" = plan.media[row.medium as usize].name.as_str();
         /// number of the user
         indices user "" = row.user;
-        /// samples at which places allowed a way, whatever routing knew
+        /// fraction of samples at which the positions allowed a route, even if routing did not know
+        /// it
         numbers connected "fraction" = row.connected;
-        /// packets for which routing had no way
+        /// packets for which routing had no route
         numbers unreachable_packets "packets" = row.unreachable_packets;
-        /// packets that came over another route than the last one
+        /// packets that arrived over another route than the previous packet
         numbers route_changes "packets" = row.route_changes;
     } beside {}
 
@@ -325,9 +325,9 @@ tables! {
         indices way "" = row.way;
         /// packets that arrived over the route, since the start
         numbers packets "packets" = row.packets;
-        /// when the first of them arrived
+        /// when the first of these packets arrived
         numbers first_s "s" = row.first_s;
-        /// when the last one did
+        /// when the last of these packets arrived
         numbers last_s "s" = row.last_s;
     } beside {}
 
@@ -335,13 +335,13 @@ tables! {
     Classes "classes" classes(rows: &[ClassResult], plan: &Plan) |index, row| {
         /// name of the class
         words name "" = plan.classes[index].name.as_str();
-        /// mean over samples and users of the newest round-trip sample
+        /// newest round-trip sample, mean over sampling times and users
         numbers rtt_mean_s "s" = row.rtt_mean_s;
-        /// its median
+        /// newest round-trip sample, median over sampling times and users
         numbers rtt_p50_s "s" = row.rtt_s[0];
-        /// its 95th percentile
+        /// newest round-trip sample, 95th percentile over sampling times and users
         numbers rtt_p95_s "s" = row.rtt_s[1];
-        /// its 99th percentile
+        /// newest round-trip sample, 99th percentile over sampling times and users
         numbers rtt_p99_s "s" = row.rtt_s[2];
         /// 5th percentile of the windows of the class's paths over samples
         numbers cwnd_p05_segments "segments" = row.cwnd_segments[0];
@@ -349,21 +349,21 @@ tables! {
         numbers cwnd_p50_segments "segments" = row.cwnd_segments[1];
         /// 95th percentile of the windows of the class's paths over samples
         numbers cwnd_p95_segments "segments" = row.cwnd_segments[2];
-        /// transfers begun after the warm-up and completed
+        /// transfers that began after the warm-up and were completed
         numbers completed_flows "flows" = row.completed_flows;
         /// mean completion time of these transfers
         numbers fct_mean_s "s" = row.fct_mean_s;
-        /// their median
+        /// median completion time of these transfers
         numbers fct_p50_s "s" = row.fct_s[0];
-        /// their 95th percentile
+        /// 95th percentile of the completion time of these transfers
         numbers fct_p95_s "s" = row.fct_s[1];
-        /// their 99th percentile
+        /// 99th percentile of the completion time of these transfers
         numbers fct_p99_s "s" = row.fct_s[2];
     } beside {}
 
     /// One row for each event.
     EventsLog "events_log" events_log(rows: &[Event], outcome: &Outcome, plan: &Plan) |_, row| {
-        /// when it happened
+        /// time of the event
         numbers t_s "s" = row.at.seconds();
         /// `drop`, `loss`, `recovery`, `timeout`, `join` or `leave`
         words kind "" = row.kind.word();
@@ -371,7 +371,7 @@ tables! {
         indices flow "" = outcome.paths[row.path as usize].flow;
         /// number of the path in it
         indices path "" = outcome.paths[row.path as usize].path;
-        /// name of the link, of a drop or a loss
+        /// name of the link, for a drop or a loss
         optional_words link "" =
             row.link.map(|link| plan.links[outcome.planned[link as usize] as usize].name.as_str());
     } beside {}
@@ -386,27 +386,27 @@ tables! {
         matrix srtt_s "s" = &row.srtt_s;
         /// IP bytes of data packets arrived since the start
         matrix arrived_bytes "bytes" = &row.arrived_bytes;
-        /// payload taken in by the path's receiver since the start, each byte once
+        /// payload accepted by the path's receiver since the start, each byte once
         matrix taken_bytes "bytes" = &row.taken_bytes;
-        /// retransmission timeout, not backed off, over time; 0 before the first sample
+        /// retransmission timeout without backoff, over time; 0 before the first sample
         matrix rto_s "s" = &row.rto_s;
         /// data packets sent since the start
         matrix sent_packets "packets" = &row.sent_packets;
     } beside {}
 
-    /// One row for each quantity that a controller has of a path.
+    /// One row for each quantity that a controller publishes of a path.
     Internals "series.internals" internals(rows: &[InternalSeries]) |_, row| {
-        /// what the controller calls it, with its unit
+        /// name of the quantity, with its unit
         words name "" = &*row.name;
         /// row of the path in the table of paths
         indices path "" = row.path;
-        /// its value over time, one column for each sample; NaN where it has none
+        /// the quantity over time, one column for each sample; NaN where it has no value
         row_vectors value "by name" = &row.values;
     } beside {}
 
     /// One row for each sample, one column for each connection.
     FlowSeries "series.flows" flow_series(rows: Samples<Series>) |_, row| {
-        /// data at the receiver that waits for what comes before it
+        /// out-of-order data held at the receiver
         matrix held_bytes "bytes" = &row.held_bytes;
     } beside {}
 
@@ -424,7 +424,7 @@ tables! {
         matrix queue_packets "packets" = &row.queue_packets;
         /// transmissions since the start
         matrix attempts "transmissions" = &row.attempts;
-        /// those not acknowledged
+        /// transmissions that were not acknowledged, since the start
         matrix unanswered "transmissions" = &row.unanswered;
         /// packets given up since the start
         matrix failed_packets "packets" = &row.failed_packets;
@@ -432,26 +432,26 @@ tables! {
 
     /// One row for each sample, one column for each node of the plan.
     Places "series.nodes" places(rows: Samples<NodeSeries>) |_, row| {
-        /// where each node is, to the east
+        /// position of each node, to the east
         matrix x_m "m" = &row.x_m;
-        /// where each node is, to the north
+        /// position of each node, to the north
         matrix y_m "m" = &row.y_m;
     } beside {}
 
-    /// What went over media since the sample before: one row for each pair of stations that was
+    /// Traffic over media since the previous sample: one row for each pair of stations that was
     /// used.
     Hops "series.nodes.hops" hops(rows: Samples<HopSeries>) |_, row| {
         /// number of the sample
         index_vector sample "" = row.sample.clone();
         /// number of the medium
         index_vector medium "" = row.medium.clone();
-        /// station that sent
+        /// sending station
         index_vector from "" = row.from.clone();
-        /// station that was sent to, −1 for all
+        /// receiving station, −1 for all
         index_vector to "" = row.to.clone();
         /// bytes of packets
         vector bytes "bytes" = row.bytes.clone();
-        /// messages of routers
+        /// messages of routing protocols
         vector messages "messages" = row.messages.clone();
     } beside {}
 
@@ -482,18 +482,18 @@ tables! {
 
     /// One row for each connection of a capture.
     CapturedFlows "capture.flows" captured_flows(rows: &[Connection]) |_, row| {
-        /// token of the initiator's key, in hexadecimal; none for TCP, and where the keys were
-        /// not captured
+        /// token of the initiator's key, in hexadecimal; missing for TCP, and if the keys were not
+        /// captured
         optional_words token "" = row.token.map(|token| format!("{token:08x}"));
         /// number of subflows
         numbers subflows "subflows" = row.subflows.len() as u64;
         /// payload acknowledged, each byte once: of data ACKs for MPTCP
         numbers acked_bytes "bytes" = row.acked_bytes;
-        /// joins whose two proofs (RFC 8684 §3.2) are right
+        /// joins with two valid HMACs (RFC 8684 §3.2)
         numbers joins_proved "joins" = row.proofs.0;
-        /// joins whose proofs are wrong
+        /// joins with an invalid HMAC
         numbers joins_disproved "joins" = row.proofs.1;
-        /// ADD_ADDR without echoes
+        /// ADD_ADDR options, without echoes
         numbers addresses_announced "addresses" = row.announced;
         /// addresses in REMOVE_ADDR
         numbers addresses_withdrawn "addresses" = row.withdrawn;
@@ -509,17 +509,17 @@ tables! {
     |index, row| {
         /// row of its connection
         indices flow "" = flows[index];
-        /// address and port of who opened it
+        /// address and port of the side that opened the subflow
         words initiator "" = row.initiator.to_string();
         /// address and port of the other side
         words responder "" = row.responder.to_string();
-        /// whether it speaks MPTCP
+        /// whether the subflow uses MPTCP
         flags multipath "" = row.multipath;
-        /// whether the initiator sent more payload, of the whole capture
+        /// whether the initiator sent more payload than the responder in the whole capture
         flags upward "" = row.upward();
-        /// first packet, since the first one of the capture
+        /// time of the first packet, since the first packet of the capture
         numbers start_s "s" = row.first.since(first).seconds();
-        /// last packet, since the first one of the capture
+        /// time of the last packet, since the first packet of the capture
         numbers end_s "s" = row.last.since(first).seconds();
         /// packets with payload
         numbers sent_packets "packets" = row.main().data_packets;
@@ -527,14 +527,14 @@ tables! {
         numbers data_ip_bytes "bytes" = row.main().data_ip_bytes;
         /// payload, copies included
         numbers payload_bytes "bytes" = row.main().payload_bytes;
-        /// packets with payload that was seen before, in part or whole
+        /// packets whose payload was seen before, in part or whole
         numbers retransmits "packets" = row.main().again_packets;
         /// payload that was seen before
         numbers retransmitted_bytes "bytes" = row.main().again_bytes;
         /// payload that the other side acknowledged
         numbers acked_bytes "bytes" = row.main().acked_bytes;
-        /// from a segment to the acknowledgement of it, mean over those that were sent once and
-        /// acknowledged in order
+        /// mean time from a segment to its ACK, over segments that were sent once and acknowledged
+        /// in order
         numbers rtt_s "s" = row.main().rtt_s;
     } beside {
         /// `data_ip_bytes` over the span

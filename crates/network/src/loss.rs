@@ -8,13 +8,13 @@ use crate::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where random loss strikes.
+/// Where random loss occurs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LossPlace {
     /// Before the queue: a lost packet uses no capacity.
     Before,
-    /// On the line: it has used capacity.
+    /// On the line: a lost packet has used capacity.
     #[default]
     After,
 }
@@ -30,16 +30,16 @@ pub struct Loss {
     pub chain: Option<GilbertElliott>,
 }
 
-/// A chain of two states with loss in each (Gilbert and Elliott).
+/// A chain of two states, each with its own loss probability (Gilbert and Elliott).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GilbertElliott {
     /// Probability of going from good to bad (p).
     pub to_bad: f64,
     /// Probability of going from bad to good (r): one over the mean burst.
     pub to_good: f64,
-    /// Loss in the good state.
+    /// Loss probability in the good state.
     pub good: f64,
-    /// Loss in the bad state.
+    /// Loss probability in the bad state.
     pub bad: f64,
 }
 

@@ -15,9 +15,9 @@ pub struct Radio {
     pub power_dbm: f64,
     /// Path loss at one metre in dB: 46.7 at 5 GHz, 40.0 at 2.4 GHz.
     pub loss_at_1m_db: f64,
-    /// γ: the power of the distance with which it grows.
+    /// γ: the path-loss exponent.
     pub exponent: f64,
-    /// Noise in the channel in dBm, with the receiver's noise figure.
+    /// Noise in the channel in dBm, including the receiver's noise figure.
     pub noise_dbm: f64,
     /// Least power at which the medium counts as busy, in dBm.
     pub sense_dbm: f64,

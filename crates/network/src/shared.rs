@@ -104,20 +104,20 @@ impl Ends {
 /// has no idle time here, and a burst of noise loses one packet.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Station {
-    /// The queueing discipline of its host, in a cell of each direction; null if it has no limit.
+    /// The queue discipline of its host, in a cell for each direction; null if it has no limit.
     #[schemars(with = "Option<Queue>")]
     pub queue: Queue,
-    /// Packets that the driver takes from it.
+    /// Packets that the driver takes from the queue, including packets in transmission.
     #[serde(rename = "ring_packets")]
     pub ring: u32,
     /// Rate at which it sends, if not that of the medium.
     #[serde(rename = "rate_bps")]
     pub rate: Option<Rate>,
-    /// Where it is, in metres.
+    /// Position in metres.
     #[serde(rename = "place_m", serialize_with = "pair")]
     #[schemars(with = "(f64, f64)")]
     pub position: Position,
-    /// Probability that a packet is lost whatever the attempts.
+    /// Probability that all attempts of a packet fail for a reason other than congestion.
     pub residual_loss: f64,
     /// Mean time between bursts of noise.
     #[serde(rename = "noise_s")]

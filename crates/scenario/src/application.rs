@@ -5,15 +5,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use units::{InvalidParameter, Span, ValidRange};
 
-/// How sizes of transfers are distributed.
+/// Distribution of the sizes of transfers.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "lowercase")]
 pub enum Sizes {
-    /// Exponentially.
+    /// Exponential distribution.
     Exponential,
-    /// By Pareto's law with this shape, above 1: the smaller, the heavier the tail.
+    /// Pareto distribution with this shape, above 1: a smaller shape has a heavier tail.
     Pareto(f64),
-    /// Lognormally, with this standard deviation of the logarithm.
+    /// Lognormal distribution with this standard deviation of the logarithm.
     Lognormal(f64),
 }
 
@@ -21,14 +21,14 @@ pub enum Sizes {
 #[derive(Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(crate) enum SizesKeys {
-    /// Exponentially.
+    /// Exponential distribution.
     Exponential,
-    /// By Pareto's law.
+    /// Pareto distribution.
     Pareto {
         /// Its shape.
         shape: f64,
     },
-    /// Lognormally.
+    /// Lognormal distribution.
     Lognormal {
         /// Standard deviation of the logarithm.
         sigma: f64,
@@ -53,15 +53,15 @@ impl SizesKeys {
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Pauses {
-    /// How long it writes, on average.
+    /// Mean writing time.
     #[serde(rename(serialize = "on_s"))]
     #[schemars(extend("range" = PERIOD.right))]
     pub on: Span,
-    /// How long it pauses, on average.
+    /// Mean pause.
     #[serde(rename(serialize = "off_s"))]
     #[schemars(extend("range" = PERIOD.right))]
     pub off: Span,
-    /// Whether each time is drawn (exponentially) or always the same.
+    /// Whether writing times and pauses are exponentially distributed; otherwise they are constant.
     #[serde(default = "yes")]
     pub random: bool,
 }
@@ -79,7 +79,11 @@ impl Sizes {
         match *self {
             Sizes::Pareto(shape) if !(shape > 1.0 && shape.is_finite()) => {
                 let what = format!("sizes.pareto is {shape}");
-                Err(WrongKey::new("sizes", what, "a shape above 1 has a mean"))
+                Err(WrongKey::new(
+                    "sizes",
+                    what,
+                    "it is above 1: only then does the distribution have a mean",
+                ))
             }
             Sizes::Lognormal(sigma) if !(sigma > 0.0 && sigma <= 10.0) => {
                 let what = format!("sizes.lognormal is {sigma}");

@@ -6,21 +6,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{InvalidParameter, Span, ValidRange};
 
-/// The ground on which nodes are: a rectangle from (0, 0).
+/// The area in which nodes are placed: a rectangle with one corner at (0, 0).
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Area {
-    /// Metres to the east.
+    /// Extent to the east, in metres.
     #[schemars(extend("range" = SIDE.right))]
     pub width: f64,
-    /// Metres to the north.
+    /// Extent to the north, in metres.
     #[schemars(extend("range" = SIDE.right))]
     pub height: f64,
-    /// How nodes move that do not say so themselves and have no place of their own. By default they
-    /// stand still, each where it is put at random.
+    /// How nodes move that have neither `moves` nor a position of their own. By default they stand
+    /// still at random positions.
     #[serde(default)]
     pub moves: Moves,
-    /// How often the places of moving nodes are updated.
+    /// Interval at which positions of moving nodes are updated.
     #[serde(default = "step")]
     #[schemars(extend("range" = STEP.right))]
     pub step: Span,
@@ -38,16 +38,16 @@ fn step() -> Span {
     Span::millis(100)
 }
 
-/// The ground of a plan, in metres.
+/// The area of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PlanArea {
-    /// To the east.
+    /// Extent to the east, in metres.
     #[serde(rename = "width_m")]
     pub width: f64,
-    /// To the north.
+    /// Extent to the north, in metres.
     #[serde(rename = "height_m")]
     pub height: f64,
-    /// How often the places of moving nodes are updated.
+    /// Interval at which positions of moving nodes are updated.
     #[serde(rename = "step_s")]
     pub step: Span,
 }

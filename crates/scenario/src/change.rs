@@ -8,11 +8,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{PROBABILITY, Rate, Span};
 
-/// A change of a link at a time; what is left out stays.
+/// A change of a link at a given time. Properties that are left out do not change.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkChange {
-    /// When.
+    /// Time of the change.
     #[serde(rename(serialize = "at_s"))]
     pub at: Span,
     /// New rate.
@@ -21,11 +21,11 @@ pub struct LinkChange {
     /// New propagation delay.
     #[serde(default, rename(serialize = "delay_s"))]
     pub delay: Option<Span>,
-    /// New loss probability, for each packet by itself.
+    /// New loss probability, independent for each packet.
     #[serde(default)]
     #[schemars(extend("range" = PROBABILITY.right))]
     pub loss: Option<f64>,
-    /// Whether the link carries anything.
+    /// Whether the link is up; a link that is down loses the packets offered to it.
     #[serde(default)]
     pub up: Option<bool>,
 }

@@ -33,8 +33,8 @@ pub(crate) fn check_coding(
     match needed.iter().find(|(on, _)| *on) {
         Some((_, name)) => {
             let what = format!("a path is coded, and transport.{name} is on");
-            let right = "leave it off: ACKs of a coded path have no SACK, no marks and no report of \
-                         copies";
+            let right = "leave it off: ACKs of a coded path carry no SACK blocks, ECN marks or \
+                         reports of duplicates";
             Err(WrongKey::new("coding", what, right))
         }
         None => Ok(()),
@@ -47,7 +47,7 @@ pub(crate) fn coding_warning(coding: &Coding, loss: f64) -> Option<String> {
     (redundancy * (1.0 - loss) < 1.0 - 1e-9).then(|| {
         format!(
             "redundancy {redundancy} is below 1/(1 − {loss:.3}) = {:.3}: coding cannot make \
-             the loss of its links good, and TCP sees what is left of it",
+             up for the loss of its links, and TCP sees the remaining loss",
             1.0 / (1.0 - loss),
         )
     })

@@ -5,14 +5,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::ValidRange;
 
-/// A demand that an ensemble, all paths of one connection, is TCP-fair (Tse 2006, §1.3).
+/// A requirement that an ensemble (all paths of one connection) is TCP-fair (Tse 2006, §1.3).
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Fair {
-    /// Which definition it is to meet.
+    /// The definition that the ensemble must meet.
     #[serde(default)]
     pub definition: Definition,
-    /// What it may take beyond that: a fraction of a link in the lenient definition, and of the
+    /// Tolerance of the definition: a fraction of a link in the lenient definition, and of the
     /// bound in the stringent one.
     #[serde(default = "default_margin")]
     #[schemars(extend("range" = MARGIN.right))]
@@ -32,10 +32,10 @@ fn default_margin() -> f64 {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "lowercase")]
 pub enum Definition {
-    /// On no link does it take more than one TCP in its place would (Definition 1).
+    /// The ensemble takes no more of any link than one TCP in its place would (Definition 1).
     Lenient,
-    /// In addition, its paths together take no more than one TCP on the best path would, and what
-    /// nobody else uses on the others (Definition 2).
+    /// In addition, its paths together take no more than one TCP on the best path would, plus the
+    /// capacity of the other paths that no other flow uses (Definition 2).
     #[default]
     Stringent,
 }
@@ -47,8 +47,8 @@ impl Fair {
         match one_user {
             true => Ok(()),
             false => {
-                let what = "`fair` is set, and the flow is not one user";
-                let right = "fairness is judged of one connection: set `count = 1`, and leave \
+                let what = "`fair` is set, but the flow is not a single user";
+                let right = "fairness is judged for one connection: set `count = 1`, and leave \
                              `arrivals` out";
                 Err(WrongKey::new("fair", what, right))
             }

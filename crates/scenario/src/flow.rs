@@ -16,31 +16,32 @@ use serde::{Deserialize, Serialize, Serializer};
 use transport::{OptionTable, Options};
 use units::{Bytes, Rate, Span, ValidRange};
 
-/// A group of identical flows; in tables and theory, a class of users.
+/// A group of identical flows; tables and theory call it a class of users.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
     /// Name of the class.
     pub name: Name,
-    /// How many users; a flow without users is left out.
+    /// Number of users. A flow with 0 users is left out.
     #[serde(default = "one", deserialize_with = "users")]
     #[schemars(extend("range" = COUNT))]
     pub count: u32,
-    /// The congestion controller: a name of `anabranch list controllers`, the file of a law, such
-    /// as "my.law:beta=0.3", or the text of one.
+    /// The congestion controller: a name from `anabranch list controllers`, the file of a law such
+    /// as "my.law:beta=0.3", or the text of a law.
     #[serde(default = "reno")]
     pub controller: Controller,
     /// The paths of each user; one for plain TCP.
     #[serde(default)]
     pub path: Vec<Path>,
-    /// The path, counted from 0, on which `multi-priority` and `hacker-switching` begin as a TCP;
-    /// other controllers ignore it.
+    /// The path, counted from 0, on which `multi-priority` and `hacker-switching` run TCP at the
+    /// start; other controllers ignore it.
     #[serde(default)]
     pub base: u32,
-    /// One TCP connection whose packets and ACKs take the paths in turn; they may be reordered.
+    /// Whether the flow is one TCP connection whose packets and ACKs take the paths in turn, which
+    /// may reorder them.
     #[serde(default)]
     pub striped: bool,
-    /// When the users start.
+    /// Start time of the users.
     #[serde(default)]
     #[schemars(extend("range" = START))]
     pub start: Span,
@@ -48,32 +49,33 @@ pub struct Flow {
     #[serde(default)]
     #[schemars(extend("range" = START))]
     pub spread: Span,
-    /// Users per second that come at random from `start` to the end of the run, instead of `count`
-    /// and `spread`: as many as a Poisson process has on average, at its times.
+    /// Arrival rate in users per second from `start` to the end of the run; replaces `count` and
+    /// `spread`. The number of users is the mean of a Poisson process, and they start at its random
+    /// times.
     #[serde(default)]
     #[schemars(extend("range" = ARRIVALS))]
     pub arrivals: Option<f64>,
-    /// Bytes to send; without it, and without `app_rate`, the flow never ends.
+    /// Bytes to send. A flow without `transfer` and `app_rate` never ends.
     #[serde(default)]
     #[schemars(extend("range" = TRANSFER.right))]
     pub transfer: Option<Bytes>,
-    /// How the bytes to send differ from user to user; `transfer` is their mean.
+    /// Distribution of the bytes to send over users; `transfer` is its mean.
     #[serde(default)]
     pub sizes: Option<Sizes>,
-    /// Rate of payload at which the application writes.
+    /// Rate at which the application writes payload.
     #[serde(default)]
     pub app_rate: Option<Rate>,
     /// Pauses of an application with `app_rate`.
     #[serde(default)]
     pub pauses: Option<Pauses>,
-    /// Which transport carries the flow.
+    /// Transport protocol of the flow.
     #[serde(default)]
     pub protocol: Protocol,
-    /// Demands that the flow is TCP-fair: `anabranch run` judges it by further runs, with one TCP
-    /// in its place and without it.
+    /// Requires that the flow is TCP-fair. `anabranch run` checks this with further runs, in which
+    /// one TCP replaces the flow or the flow is absent.
     #[serde(default)]
     pub fair: Option<Fair>,
-    /// Whether the receiver sends every packet back (RFC 862); only UDP.
+    /// Whether the receiver sends every packet back (RFC 862); UDP only.
     #[serde(default)]
     pub echo: bool,
     /// Transport options of this group; they override those of the scenario.
@@ -120,7 +122,7 @@ pub struct Class {
     #[serde(flatten, serialize_with = "ControllerKeys::write")]
     #[schemars(with = "ControllerKeys")]
     pub controller: ControllerSpec,
-    /// Start of the first user at the earliest.
+    /// Earliest start of a user.
     #[serde(rename = "start_s")]
     pub start: Span,
     /// Users start uniformly within this span.
@@ -129,7 +131,7 @@ pub struct Class {
     /// Bytes to send, if the flow ends; their mean, if there are `sizes`.
     #[serde(rename = "transfer_bytes")]
     pub transfer: Option<Bytes>,
-    /// How bytes to send differ from user to user.
+    /// Distribution of the bytes to send over users.
     #[serde(serialize_with = "SizesKeys::write")]
     #[schemars(with = "Option<SizesKeys>")]
     pub sizes: Option<Sizes>,
@@ -138,13 +140,13 @@ pub struct Class {
     pub app_rate: Option<Rate>,
     /// Pauses of the application.
     pub pauses: Option<Pauses>,
-    /// Which transport carries it; UDP has `app_rate` and one path.
+    /// Transport protocol; UDP has `app_rate` and one path.
     pub protocol: Protocol,
     /// Whether the receiver sends every packet back.
     pub echo: bool,
-    /// That it is to be TCP-fair.
+    /// The requirement that the flow is TCP-fair, if there is one.
     pub fair: Option<Fair>,
-    /// The path on which schemes with a base flow begin as a TCP, an index into `paths`.
+    /// Index in `paths` of the base path, on which schemes with a base flow run TCP at the start.
     pub base: usize,
     /// The paths of each user, at least one.
     pub paths: Vec<PlanPath>,
@@ -156,9 +158,9 @@ pub struct Class {
 /// A controller in a plan.
 #[derive(Serialize, JsonSchema)]
 struct ControllerKeys {
-    /// Its congestion control, as results call it.
+    /// The congestion controller, by its name in results.
     controller: String,
-    /// The text of the law that it is, if it is written as text.
+    /// The text of the law, if the controller is a law given as text.
     law: Option<String>,
 }
 
@@ -203,7 +205,7 @@ impl Flow {
             path.check(index, topology, duration, &carried)?;
         }
         if self.striped && !self.path.iter().all(Path::stays) {
-            let what = "the flow is striped, and a path of it joins, leaves or is a backup";
+            let what = "the flow is striped, but one of its paths joins, leaves or is a backup";
             let right = "one TCP uses all paths of a striped flow from its start to its end";
             return Err(placed(WrongKey::new("striped", what, right)));
         }
@@ -251,7 +253,7 @@ impl Flow {
         match self.count != 1 || self.spread != Span::ZERO {
             true => {
                 let what = "`arrivals` is set, and so is `count` or `spread`";
-                let right = "`arrivals` says how many users come, and when: leave the others out";
+                let right = "`arrivals` sets how many users come, and when: leave the others out";
                 Err(WrongKey::new("arrivals", what, right))
             }
             false => Ok(()),
@@ -279,8 +281,8 @@ impl Flow {
         if self.protocol == Protocol::Tcp {
             return match self.echo {
                 true => {
-                    let what = "`echo` is set, and the flow is TCP";
-                    Err(WrongKey::new("echo", what, "only packets of UDP are sent back"))
+                    let what = "`echo` is set, but the flow is TCP";
+                    Err(WrongKey::new("echo", what, "only UDP packets are sent back"))
                 }
                 false => Ok(()),
             };
@@ -327,8 +329,8 @@ impl Flow {
         })?;
         if spec.needs().reports && self.path.iter().any(|path| path.coding.is_some()) {
             return Err(wrong(
-                format!("`{spec}` works with reports of its receiver, and a path is coded"),
-                "receivers of coded paths send ACKs and no reports: choose a controller with a window",
+                format!("`{spec}` needs reports from the receiver, but a path is coded"),
+                "receivers of coded paths send ACKs instead of reports: choose a controller with a window",
             ));
         }
         Ok(())

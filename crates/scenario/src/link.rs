@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use units::{PROBABILITY, Rate, Span};
 
-/// A link in one direction: queue, transmitter, line.
+/// A link in one direction: a queue, a transmitter and a line.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
@@ -24,7 +24,7 @@ pub struct Link {
     /// Rate of the transmitter; without it and without `opportunities` the link is a pure delay.
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// When the transmitter may send, in place of a rate.
+    /// Times at which the transmitter may send, instead of a rate.
     #[serde(default)]
     pub opportunities: Option<Opportunities>,
     /// Propagation delay, one way.
@@ -39,39 +39,41 @@ pub struct Link {
     /// Packets that are held back at the end of the line, so that others overtake them.
     #[serde(default)]
     pub reorder: Option<Reorder>,
-    /// Probability that a packet comes out twice.
+    /// Probability that a packet is delivered twice.
     #[serde(default)]
     #[schemars(extend("range" = PROBABILITY.right))]
     pub duplicate: f64,
-    /// Packets come out later by a random time up to this, evenly, and keep their order: the random
-    /// processing time that keeps phases from locking (Floyd and Jacobson 1992).
+    /// Largest random extra delay of a packet. The extra delay is uniform from 0, and packets keep
+    /// their order. It models random processing time, which prevents phase effects (Floyd and
+    /// Jacobson 1992).
     #[serde(default)]
     pub jitter: Span,
-    /// Whether every user whose path crosses it has a copy alone, like an access line.
+    /// Whether every user whose path crosses the link has a private copy of it, like an access
+    /// line.
     #[serde(default)]
     pub per_user: bool,
-    /// Node at which it begins; with `to`, paths are checked for gaps.
+    /// Node at which the link begins. With `from` and `to`, paths are checked for gaps.
     #[serde(default)]
     pub from: Option<Name>,
-    /// Node at which it ends.
+    /// Node at which the link ends.
     #[serde(default)]
     pub to: Option<Name>,
-    /// The medium, bus or cell that it is a part of: from the station `from` to the station `to`,
-    /// on a medium with `routing` over as many others as it takes. Rates, queues and losses are
-    /// those of the medium and its stations; `delay` follows. If an end is a group of nodes, each
-    /// user of a flow has the link of its own node: the first user that of the first node; users of
-    /// `arrivals` take the nodes in turn.
+    /// The medium, bus or cell that carries the link from the station `from` to the station `to`.
+    /// On a medium with `routing`, the link may cross other stations. Rates, queues and losses are
+    /// those of the medium and its stations; `delay` is added after the medium. If an end is a
+    /// group of nodes, each user of a flow has its own node: the first user has the first node, and
+    /// so on. Users of `arrivals` take the nodes in turn.
     #[serde(default)]
     pub medium: Option<Name>,
-    /// Changes while the run lasts.
+    /// Changes during the run.
     #[serde(default)]
     pub change: Vec<LinkChange>,
-    /// Rate, delay and loss over time, as they were recorded or computed.
+    /// Recorded or computed rate, delay and loss over time.
     #[serde(default)]
     pub trace: Option<Trace>,
 }
 
-/// Where a link is on a shared medium. With routing an end may be any of several stations.
+/// The ends of a link on a shared medium. With routing an end may be any of several stations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Attachment {
     /// Index of the medium.
@@ -85,12 +87,12 @@ pub struct Attachment {
 /// A link of a plan.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PlanLink {
-    /// Its name; of an implied way back, "class/path/back".
+    /// Its name; an implied link back is called "class/path/back".
     pub name: String,
-    /// Rate, with opportunities their mean rate; `None` for a pure delay.
+    /// Rate, or the mean rate of its opportunities; `None` for a pure delay.
     #[serde(rename = "rate_bps")]
     pub rate: Option<Rate>,
-    /// When it may send, if not always.
+    /// Times at which it may send; null if it may send at any time.
     pub opportunities: Option<PlanOpportunities>,
     /// Propagation delay.
     #[serde(rename = "delay_s")]
@@ -106,15 +108,15 @@ pub struct PlanLink {
     #[serde(flatten, serialize_with = "ReorderKeys::write")]
     #[schemars(with = "ReorderKeys")]
     pub reorder: Option<Reorder>,
-    /// Probability that a packet comes out twice.
+    /// Probability that a packet is delivered twice.
     pub duplicate: f64,
-    /// Most by which packets come out later at random; they keep their order.
+    /// Largest random extra delay of a packet; packets keep their order.
     #[serde(rename = "jitter_s")]
     pub jitter: Span,
-    /// Whether every user has a copy of its own.
+    /// Whether every user has a private copy of the link.
     pub per_user: bool,
-    /// Where it is on a shared medium, for each user in turn. A link with attachments has neither
-    /// rate nor impairments of its own.
+    /// Its ends on a shared medium, for each user in turn. A link with attachments has neither rate
+    /// nor impairments of its own.
     #[schemars(extend("formerly" = "air"))] // for readers of older results
     pub attachments: Vec<Attachment>,
     /// Changes in order of time.

@@ -7,27 +7,27 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use units::{PROBABILITY, ValidRange};
 
-/// Random loss: of each packet by itself or, with `burst`, by a chain of a good and a bad state
+/// Random loss: independent for each packet or, with `burst`, by a chain of a good and a bad state
 /// (Gilbert 1960, Elliott 1963).
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Loss {
-    /// Probability for each packet; with `burst` in the long run.
+    /// Loss probability of each packet; with `burst`, the mean loss probability in the long run.
     #[schemars(extend("range" = PROBABILITY.right))]
     pub probability: f64,
-    /// Packets in a row that find the bad state, on average; without it there is no chain.
+    /// Mean number of consecutive packets that find the bad state; without it there is no chain.
     #[serde(default)]
     #[schemars(extend("range" = BURST.right))]
     pub burst: Option<f64>,
-    /// Loss in the good state of the chain.
+    /// Loss probability in the good state of the chain.
     #[serde(default)]
     #[schemars(extend("range" = PROBABILITY.right))]
     pub good: f64,
-    /// Loss in the bad state of the chain.
+    /// Loss probability in the bad state of the chain.
     #[serde(default = "certain")]
     #[schemars(extend("range" = PROBABILITY.right))]
     pub bad: f64,
-    /// Whether a lost packet has used the transmitter, as on a radio.
+    /// Where random loss occurs: before the queue, or on the line as on a radio.
     #[serde(default)]
     pub place: LossPlace,
 }
@@ -44,7 +44,7 @@ fn certain() -> f64 {
 pub(crate) struct LossKeys {
     /// Probability that a packet is lost, in the long run.
     loss: f64,
-    /// Where random loss strikes, if there is any.
+    /// Where random loss occurs, if there is any.
     loss_place: Option<LossPlace>,
     /// The chain of a good and a bad state, if there is one.
     loss_chain: Option<GilbertElliott>,
@@ -85,8 +85,8 @@ impl Loss {
             return Err(WrongKey::value("loss.probability", self.probability, right));
         }
         if share / (1.0 - share) > burst {
-            let right = "with that `probability`, so many packets in a row find the bad state at \
-                         least: share / (1 - share), share = (probability - good) / (bad - good)";
+            let right = "for this `probability` it is at least share / (1 - share), where share = \
+                         (probability - good) / (bad - good)";
             return Err(WrongKey::value("loss.burst", burst, right));
         }
         Ok(())

@@ -28,24 +28,25 @@ pub struct Moves {
     pub legs: Vec<Move>,
 }
 
-/// From where the node is at the time it moves straight to a place, and stops there. A later move
-/// interrupts it, of two at one time the second one counts, and a speed of zero stops it where it
-/// is.
+/// A straight move from the node's position at a given time to a destination, where the node stops.
+/// A later move interrupts it; of two moves at the same time the second applies. A speed of zero
+/// stops the node at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Move {
-    /// When, from the start of the run on.
+    /// Time of the move, from the start of the run.
     #[serde(rename = "at_s")]
     pub at: Span,
-    /// Where to: metres east and north.
+    /// Destination: metres to the east and to the north.
     #[serde(rename = "to_m")]
     pub to: (f64, f64),
-    /// How fast, in m/s; 0 or more.
+    /// Speed in m/s; 0 or more.
     #[serde(rename = "speed_mps")]
     pub speed: f64,
 }
 
 /// Help for a wrong line.
-pub(crate) const RIGHT: &str = "movements are written as ns-2's setdest does, one to a line";
+pub(crate) const RIGHT: &str =
+    "movements have the format of ns-2's setdest, with one command on each line";
 
 /// What is wrong with a movement file, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,7 +121,7 @@ pub fn parse(text: &str) -> Result<Vec<Moves>, Malformed> {
                 if let Some((_, before)) = known {
                     let name = ["X_", "Y_"][axis];
                     let what = format!(
-                        "{name} of node {node} is set again; line {before} has it, and a node starts once"
+                        "{name} of node {node} is set again; line {before} sets it already, and a node starts once"
                     );
                     return Err(Malformed { line, what });
                 }
@@ -136,7 +137,7 @@ pub fn parse(text: &str) -> Result<Vec<Moves>, Malformed> {
 impl PartialMoves {
     fn moves(mut self, node: usize) -> Result<Moves, Malformed> {
         let lone = |line, has, lacks| {
-            let what = format!("node {node} has {has} and no {lacks}; a start has both");
+            let what = format!("node {node} has {has} but no {lacks}; a start position has both");
             Err(Malformed { line, what })
         };
         let start = match self.start {
@@ -188,18 +189,18 @@ fn read(row: &str) -> Result<Line, String> {
         return read_timed(timed);
     }
     let Some((node, rest)) = of_node(row)? else {
-        return Err(format!("`{}` moves no node; {FORMS}", shortened(row)));
+        return Err(format!("`{}` does not move a node; {FORMS}", shortened(row)));
     };
     let words: Vec<&str> = rest.split_whitespace().collect();
     let ["set", axis, value] = words[..] else {
-        return Err(format!("`{}` is no start; {FORMS}", shortened(row)));
+        return Err(format!("`{}` does not set a start position; {FORMS}", shortened(row)));
     };
     match axis {
         "X_" => Ok(Line::Start(node, 0, metres("X_", value)?)),
         "Y_" => Ok(Line::Start(node, 1, metres("Y_", value)?)),
         "Z_" if metres("Z_", value)? == 0.0 => Ok(Line::Nothing),
-        "Z_" => Err(format!("Z_ is {}; nodes move on a plane, and it is 0", shortened(value))),
-        _ => Err(format!("`{}` is no coordinate; it is X_, Y_ or Z_", shortened(axis))),
+        "Z_" => Err(format!("Z_ is {}; nodes move on a plane, so it is 0", shortened(value))),
+        _ => Err(format!("`{}` is not a coordinate; it is X_, Y_ or Z_", shortened(axis))),
     }
 }
 
@@ -208,14 +209,14 @@ fn read_timed(row: &str) -> Result<Line, String> {
     let (time, told) = row.split_once(' ').unwrap_or((row, ""));
     let quoted = told.strip_prefix('"').and_then(|told| told.strip_suffix('"'));
     let Some(told) = quoted.map(str::trim) else {
-        return Err(format!("`{}` is no time and a command in quotes; {FORMS}", shortened(row)));
+        return Err(format!("`{}` is not a time and a command in quotes; {FORMS}", shortened(row)));
     };
     let at = span(time)?;
     if told.starts_with("$god_ ") {
         return Ok(Line::Nothing);
     }
     let Some((node, rest)) = of_node(told)? else {
-        return Err(format!("`{}` moves no node; {FORMS}", shortened(told)));
+        return Err(format!("`{}` does not move a node; {FORMS}", shortened(told)));
     };
     let words: Vec<&str> = rest.split_whitespace().collect();
     match words[..] {
@@ -226,7 +227,7 @@ fn read_timed(row: &str) -> Result<Line, String> {
         ["setdest", ..] => {
             Err(format!("setdest has {} values; it has 3: x, y and a speed", words.len() - 1))
         }
-        _ => Err(format!("`{}` is no setdest; a node cannot do anything else", shortened(rest))),
+        _ => Err(format!("`{}` is not a setdest; nodes have no other command", shortened(rest))),
     }
 }
 

@@ -10,23 +10,24 @@ use units::{Span, ValidRange};
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Moves {
-    /// Not at all.
+    /// The node does not move.
     #[default]
     Still,
-    /// From one random place to the next (random waypoint).
+    /// Random waypoint: the node moves from one random position to the next.
     Waypoint(Waypoint),
-    /// As a platoon on a straight road: the first of the group leads.
+    /// A platoon on a straight road, led by the first node of the group.
     Highway(Highway),
-    /// As a file of movements says.
+    /// Given movements, in the format of ns-2.
     Trace(Movements),
 }
 
-/// Random waypoint: a node goes straight to a place that is drawn uniformly, at a speed that is
-/// drawn uniformly, pauses there, and goes on.
+/// Random waypoint: a node moves straight to a uniformly random position at a uniformly random
+/// speed, pauses there, and moves on.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Waypoint {
-    /// Least and greatest speed in m/s; above 0, or nodes would come to a halt in the long run.
+    /// Least and greatest speed in m/s, above 0: with 0, nodes would come to a halt in the long
+    /// run.
     #[serde(rename(serialize = "speed_mps"))]
     #[schemars(extend("range" = SPEED))]
     pub speed: (f64, f64),
@@ -34,9 +35,9 @@ pub struct Waypoint {
     #[serde(default = "no_pause", rename(serialize = "pause_s"))]
     #[schemars(extend("range" = PAUSE))]
     pub pause: (Span, Span),
-    /// Whether places and speeds are from the start as they are in the long run (Navidi and Camp
-    /// 2004). Otherwise all begin at uniform places with a new leg, and the mean speed falls for a
-    /// while.
+    /// Whether initial positions and speeds have their long-run distribution (Navidi and Camp
+    /// 2004). Otherwise every node begins a new leg at a uniformly random position, and the mean
+    /// speed falls for a while.
     #[serde(default = "yes")]
     pub stationary: bool,
 }
@@ -54,12 +55,12 @@ fn no_pause() -> (Span, Span) {
     (Span::ZERO, Span::ZERO)
 }
 
-/// A platoon on a straight road to the east, from one side of the area to the other; who leaves it
-/// enters it again.
+/// A platoon on a straight road to the east, from one side of the area to the other. A car that
+/// leaves the area at the end of the road enters it again at the start.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Highway {
-    /// Least and greatest speed in m/s, between which the leader draws a new one uniformly.
+    /// Least and greatest speed in m/s; the leader draws its speeds uniformly between them.
     #[serde(rename(serialize = "speed_mps"))]
     #[schemars(extend("range" = LEADER_SPEED))]
     pub speed: (f64, f64),
@@ -71,15 +72,15 @@ pub struct Highway {
     #[serde(default = "hold", rename(serialize = "hold_s"))]
     #[schemars(extend("range" = HOLD.right))]
     pub hold: Span,
-    /// Time after which a car does as the one ahead of it.
+    /// Time after which a car takes the speed of the car ahead.
     #[serde(default = "reaction", rename(serialize = "reaction_s"))]
     #[schemars(extend("range" = GAP))]
     pub reaction: Span,
-    /// Where the leader is at the start, in metres to the east.
+    /// Initial position of the leader, in metres to the east.
     #[serde(default, rename(serialize = "start_m"))]
     #[schemars(extend("range" = INSIDE))]
     pub start: f64,
-    /// The lane, in metres to the north; by default the middle of the area.
+    /// Position of the lane, in metres to the north; by default the middle of the area.
     #[serde(default, rename(serialize = "lane_m"))]
     #[schemars(extend("range" = INSIDE))]
     pub lane: Option<f64>,
@@ -111,7 +112,7 @@ fn reaction() -> Span {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Movements {
-    /// A file with the movements, found from where the scenario file is.
+    /// A file with the movements; its path is relative to the scenario file.
     #[serde(default)]
     pub file: Option<String>,
     /// The movements themselves.
@@ -244,7 +245,7 @@ impl Movements {
             .map_err(|bad| WrongKey::new("trace.text", bad.to_string(), movements::RIGHT))?;
         match all.iter().find(|moves| moves.node >= nodes) {
             Some(moves) => {
-                let what = format!("the movements are also of node {}", moves.node);
+                let what = format!("the movements include node {}", moves.node);
                 let right = format!("the scenario has {nodes} nodes, numbered from 0");
                 Err(WrongKey::new("trace", what, right))
             }

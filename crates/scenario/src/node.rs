@@ -11,30 +11,30 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use units::{Span, ValidRange};
 
-/// A node, or a group of nodes: `count` of them are called NAME-1, NAME-2 and so on.
+/// A node, or a group of `count` nodes, which are called NAME-1, NAME-2 and so on.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Node {
     /// Name by which media and links refer to it.
     pub name: Name,
-    /// How many there are.
+    /// Number of nodes.
     #[serde(default = "one")]
     #[schemars(extend("range" = COUNT.right))]
     pub count: u32,
-    /// Where it is, in metres to the east; without `x` and `y`, or `places`, it moves, or is put at
-    /// random.
+    /// Position in metres to the east. A node without `x` and `y`, or `places`, moves or stands at
+    /// a random position.
     #[serde(default)]
     #[schemars(extend("range" = INSIDE))]
     pub x: Option<f64>,
-    /// Where it is, in metres to the north.
+    /// Position in metres to the north.
     #[serde(default)]
     #[schemars(extend("range" = INSIDE))]
     pub y: Option<f64>,
-    /// Where each of a group is: metres to the east and to the north.
+    /// Position of each node of the group: metres to the east and to the north.
     #[serde(default)]
     #[schemars(extend("range" = INSIDE))]
     pub places: Option<Vec<(f64, f64)>>,
-    /// How it moves; by default as the area says.
+    /// How the node moves; by default as `moves` of the area.
     #[serde(default)]
     pub moves: Option<Moves>,
 }
@@ -50,39 +50,39 @@ fn one() -> u32 {
 pub struct PlanNode {
     /// Its name, with its number in the group.
     pub name: String,
-    /// The group that it belongs to, or its name.
+    /// Name of its group, or its own name if it is single.
     pub group: String,
-    /// Which of the group, from 0.
+    /// Its number in the group, from 0.
     pub member: u32,
-    /// How many the group has.
+    /// Number of nodes in the group.
     #[serde(skip)]
     pub members: u32,
-    /// Where it is and goes.
+    /// Its position and movement.
     pub moves: PlanMoves,
 }
 
-/// Where a node of a plan is and goes.
+/// Position and movement of a node of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum PlanMoves {
-    /// It stands.
+    /// A node at a fixed position.
     At {
-        /// Where, in metres.
+        /// The position, in metres.
         #[serde(rename = "place_m")]
         place: (f64, f64),
     },
-    /// It stands at a random place.
+    /// A node that stands at a random position.
     Scattered,
     /// Random waypoint.
     Waypoint(Waypoint),
     /// A car of a platoon, with its lane.
     Highway(Highway),
-    /// From a place, at times, to places, at speeds in m/s.
+    /// Given movements from an initial position.
     Trace {
-        /// Where it is at first.
+        /// The initial position, in metres.
         #[serde(rename = "place_m")]
         start: (f64, f64),
-        /// Where it goes.
+        /// The movements, in order of time.
         legs: Vec<Leg>,
     },
 }
@@ -192,8 +192,9 @@ impl<'a> Nodes<'a> {
             all += legs * f64::from(node.count);
             if all > MOST_LEGS {
                 let name = &node.name.text;
-                let what =
-                    format!("node `{name}`: with it, nodes change direction {all:.1e} times");
+                let what = format!(
+                    "node `{name}`: up to this node, nodes change direction {all:.1e} times"
+                );
                 let right = "at most 1e7 times fit into memory: take fewer nodes, a larger area, \
                              longer pauses, or less time";
                 return Err(Located::at(&node.name, Error::new(what).help(right)));
@@ -222,7 +223,10 @@ impl<'a> Nodes<'a> {
             && own.gap * f64::from(node.count) > area.width
         {
             let what = format!("{} cars with gaps of {} m", node.count, own.gap);
-            let right = format!("they fit on a road of {} m, which is a ring", area.width);
+            let right = format!(
+                "the cars and their gaps fit on a road of {} m, which is a ring",
+                area.width
+            );
             return Err(WrongKey::new("count", what, right).of("node", name));
         }
         Ok(())
@@ -244,7 +248,8 @@ impl<'a> Nodes<'a> {
                 Err(Located::at(&node.name, error))
             };
             let Some(start) = own.and_then(|moves| moves.start) else {
-                let what = format!("the movements have no place for node {}", first + member);
+                let what =
+                    format!("the movements set no initial position for node {}", first + member);
                 return wrong(what, "nodes are numbered from 0 in the order of the scenario");
             };
             let places = own.into_iter().flat_map(|moves| moves.legs.iter().map(|leg| leg.to));

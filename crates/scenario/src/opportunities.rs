@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
 use units::{NANOS, Rate, Span};
 
-/// When a link may send, as links of cellular networks are recorded (the format of mahimahi). Each
-/// number is an opportunity for up to 1500 B, in milliseconds, and none is below the one before it;
-/// the last is the period after which they begin again.
+/// Times at which a link may send, as recorded on cellular links (the format of mahimahi). Each
+/// number is a time in milliseconds at which the link may send up to 1500 B; numbers never
+/// decrease. The last number is also the period after which the times repeat.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Opportunities {
-    /// A file with the numbers, one in a line, found from where the scenario file is.
+    /// A file with the numbers, one on each line; its path is relative to the scenario file.
     #[serde(default)]
     pub file: Option<String>,
     /// The numbers themselves, with spaces or line breaks between them.
     #[serde(default)]
     pub times: Option<String>,
-    /// Where in them the run begins.
+    /// Time in the trace at which the run begins.
     #[serde(default)]
     pub start: Span,
 }
@@ -40,11 +40,11 @@ pub(crate) const RIGHT: &str =
 /// The opportunities of a link of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PlanOpportunities {
-    /// In ms, never decreasing; the last is the period and not zero.
+    /// Times in ms, never decreasing; the last is the period and not zero.
     #[serde(serialize_with = "each")]
     #[schemars(with = "Vec<u32>")]
     pub times_ms: Arc<[u32]>,
-    /// Where in them the run begins.
+    /// Time in the trace at which the run begins.
     #[serde(rename = "start_s")]
     pub start: Span,
 }

@@ -13,35 +13,35 @@ use transport::Options;
 use transport::coded::Coding;
 use units::Span;
 
-/// A path: the links that data crosses, and the way back of the acknowledgements.
+/// A path: the links that data crosses, and the links that ACKs cross on the way back.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Path {
     /// Links from sender to receiver, in order.
     pub links: Vec<Name>,
-    /// Links from receiver to sender; by default a link of the same delay, without a rate or loss.
+    /// Links from receiver to sender; by default one link with the same delay, without rate limit
+    /// or loss.
     #[serde(default)]
     pub back: Option<Vec<Name>>,
-    /// Which channel it takes where a medium has several: a number from 1, "each" for a path on
-    /// every one of them, or "turn" for users that take them in turn.
+    /// The channel of the path on a medium with several channels: a number from 1, "each" for one
+    /// path on every channel, or "turn" to assign channels to users in turn.
     #[serde(default)]
     pub channel: Option<Channel>,
     /// When the path joins the connection; by default from the start.
     #[serde(default)]
     pub join: Option<Span>,
-    /// When it leaves.
+    /// When the path leaves the connection; by default never.
     #[serde(default)]
     #[schemars(extend("range" = LEAVE))]
     pub leave: Option<Span>,
-    /// Whether it is used only while no other path works (RFC 8684 §3.3.8).
+    /// Whether the path is a backup, used only while no other path works (RFC 8684 §3.3.8).
     #[serde(default)]
     pub backup: bool,
-    /// Whether its packets are of lower effort (RFC 8622), both ways: a `strict-priority` queue
-    /// sends them only while nothing else waits.
+    /// Whether its packets in both directions are lower effort (RFC 8622): a `strict-priority`
+    /// queue sends them only while no other packet waits.
     #[serde(default)]
     pub lower_effort: bool,
-    /// Network coding: what TCP sends on the path leaves it as random linear combinations of
-    /// segments.
+    /// Network coding: the path carries random linear combinations of the segments that TCP sends.
     #[serde(default)]
     pub coding: Option<Coding>,
 }
@@ -52,19 +52,20 @@ const LEAVE: &str = "`join` is before `leave`";
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
 #[serde(untagged)]
 pub enum Channel {
-    /// The one with this number, from 1.
+    /// The channel with this number, from 1.
     Number(u32),
-    /// As the word says.
+    /// Several channels.
     Word(ChannelWord),
 }
 
-/// A choice of channels that is no single one.
+/// A choice of several channels.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "lowercase")]
 pub enum ChannelWord {
-    /// A path on each.
+    /// One path on every channel.
     Each,
-    /// The first user on the first, the second on the second, and so on, round and round.
+    /// Users take the channels in turn: the first user has the first channel, the second user the
+    /// second, and so on; after the last channel the first follows again.
     Turn,
 }
 
@@ -75,7 +76,7 @@ pub struct PlanPath {
     pub links: Vec<usize>,
     /// Indices of the links that ACKs cross.
     pub back: Vec<usize>,
-    /// Further ways, as `links` and `back`, that its packets take in turn with these.
+    /// Further routes, each as `links` and `back`; packets take all routes in turn.
     pub turns: Vec<(Vec<usize>, Vec<usize>)>,
     /// Propagation delay of `links` and `back` together.
     #[serde(rename = "base_rtt_s")]
@@ -88,7 +89,7 @@ pub struct PlanPath {
     pub leave: Option<Span>,
     /// Whether it is a backup.
     pub backup: bool,
-    /// Whether its packets are of lower effort.
+    /// Whether its packets are lower effort.
     pub lower_effort: bool,
     /// Network coding, if it is coded.
     pub coding: Option<Coding>,
@@ -194,7 +195,8 @@ impl Path {
         match choices.iter().any(|channels| *channels < most) {
             true => {
                 let what = "its links are on media with different numbers of channels";
-                let right = "media of one path have equally many channels, or one";
+                let right =
+                    "all media of a path that have several channels have the same number of them";
                 Err(WrongKey::new("links", what, right))
             }
             false => Ok(()),

@@ -10,6 +10,6 @@ pub enum Protocol {
     /// TCP or, over several paths, MPTCP.
     #[default]
     Tcp,
-    /// UDP: sent at `app_rate`, whatever becomes of it.
+    /// UDP: packets are sent at `app_rate`, whether they arrive or not.
     Udp,
 }

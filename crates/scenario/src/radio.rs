@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{InvalidParameter, ValidRange};
 
-/// Log-distance propagation, and what a receiver makes of it.
+/// Log-distance propagation, with the noise and the carrier sensing of receivers.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Radio {
@@ -16,11 +16,11 @@ pub struct Radio {
     #[serde(default)]
     #[schemars(extend("range" = LOSS.right))]
     pub loss_at_1m_db: Option<f64>,
-    /// The power of the distance with which it grows.
+    /// Path-loss exponent: the power of the distance with which received power falls.
     #[serde(default = "exponent")]
     #[schemars(extend("range" = EXPONENT.right))]
     pub exponent: f64,
-    /// Noise with the receiver's noise figure in dBm.
+    /// Noise in dBm, including the receiver's noise figure.
     #[serde(default = "noise")]
     #[schemars(extend("range" = RECEIVED.right))]
     pub noise_dbm: f64,

@@ -10,7 +10,7 @@ use units::Span;
 pub(crate) struct ReorderKeys {
     /// Probability that a packet is held back.
     reorder: f64,
-    /// For how long.
+    /// How long such a packet is held back.
     reorder_delay_s: Option<Span>,
 }
 

@@ -46,26 +46,26 @@ macro_rules! scenario {
 }
 
 media!(scenario! {
-    /// A scenario: links, groups of flows, and how long to watch them.
+    /// A scenario: links, groups of flows, and the duration of the run.
     #[derive(Clone, Debug, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
     pub struct Scenario {
         /// Short name, used in file names and tables.
         pub name: String,
-        /// One line for people.
+        /// Title in one line, for human readers.
         #[serde(default)]
         pub title: String,
-        /// Where the set-up is published.
+        /// Publication that describes the set-up.
         #[serde(default)]
         pub source: String,
         /// When the run ends.
         #[schemars(extend("range" = DURATION.right))]
         pub duration: Span,
-        /// Until then nothing is measured.
+        /// End of the warm-up: nothing before it is measured.
         #[serde(default)]
         #[schemars(extend("range" = WARMUP))]
         pub warmup: Span,
-        /// How often windows, round-trip times and queues are sampled.
+        /// Sampling interval of windows, round-trip times and queues.
         #[serde(default = "default_sample")]
         #[schemars(extend("range" = SAMPLE.right))]
         pub sample: Span,
@@ -76,16 +76,17 @@ media!(scenario! {
         #[serde(default)]
         pub link: Vec<Link>,
         ..media,
-        /// The ground on which nodes are and move.
+        /// The area in which nodes are placed and move.
         #[serde(default)]
         pub area: Option<Area>,
-        /// Nodes that have a place, move, or are several; others are named by links alone.
+        /// Nodes with a position or movement, and groups of nodes. Other nodes need no entry: links
+        /// name them.
         #[serde(default)]
         pub node: Vec<Node>,
         /// Groups of identical flows.
         #[serde(default)]
         pub flow: Vec<Flow>,
-        /// What the source leaves open, the value taken and the reason.
+        /// Parameters that the source leaves open, each with the chosen value and the reason.
         #[serde(default)]
         pub choice: Vec<Choice>,
     }
@@ -109,22 +110,22 @@ fn default_sample() -> Span {
 pub struct Choice {
     /// The parameter.
     pub what: String,
-    /// The value taken.
+    /// The chosen value.
     pub value: String,
-    /// The reason.
+    /// The reason for it.
     pub why: String,
 }
 
 /// A validated scenario. Links and paths are indices; classes stand for `count` identical users.
 ///
-/// It is written in SI units, which stand in the names.
+/// It is written in SI units; the names of the keys contain the units.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Plan {
     /// The scenario's name.
     pub name: String,
-    /// One line for people.
+    /// Title in one line, for human readers.
     pub title: String,
-    /// Where the set-up is published.
+    /// Publication that describes the set-up.
     pub source: String,
     /// When the run ends.
     #[serde(rename = "duration_s")]
@@ -135,19 +136,19 @@ pub struct Plan {
     /// Sampling interval; not zero.
     #[serde(rename = "sample_s")]
     pub sample: Span,
-    /// The links, named ones first, then the implied ways back.
+    /// The links: first the named links, then the implied links back.
     pub links: Vec<PlanLink>,
     /// The shared media: channels of 802.11, buses and cells.
     pub media: Vec<PlanMedium>,
-    /// The ground, if nodes are on one.
+    /// The area in which nodes are placed, if there is one.
     pub area: Option<PlanArea>,
-    /// Nodes that have a place or move.
+    /// Nodes with a position or movement.
     pub nodes: Vec<PlanNode>,
     /// The groups of flows.
     pub classes: Vec<Class>,
     /// Parameters that the source leaves open.
     pub choices: Vec<Choice>,
-    /// Warnings about settings that are allowed and probably not meant, one sentence each.
+    /// Warnings about settings that are valid but probably unintended, one sentence each.
     pub warnings: Vec<String>,
 }
 

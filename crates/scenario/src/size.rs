@@ -27,19 +27,22 @@ pub(crate) fn check_size(text: &str, name: &str) -> Result<(), Error> {
     if entries > MOST_ENTRIES {
         let what = format!("{name} has {entries} keys, tables and entries of lists");
         let right = format!(
-            "a scenario has at most {MOST_ENTRIES}: write users that are alike as one [[flow]] with a \
-             `count`, and what changes over time as a trace in a file"
+            "a scenario has at most {MOST_ENTRIES}: write identical users as one [[flow]] with a \
+             `count`, and changes over time as a trace in a file"
         );
         return too_large(what, right);
     }
     if bytes > MOST_WRITTEN {
-        let what = format!("{name} has {} MiB outside of texts in quotes", bytes >> 20);
-        return too_large(what, format!("a scenario has at most {} MiB there", MOST_WRITTEN >> 20));
+        let what = format!("{name} has {} MiB outside of quoted texts", bytes >> 20);
+        return too_large(
+            what,
+            format!("a scenario has at most {} MiB outside of them", MOST_WRITTEN >> 20),
+        );
     }
     Ok(())
 }
 
-/// What stands outside of texts in quotes and of comments.
+/// The text outside of quotes and comments.
 struct Written {
     bytes: usize,
     /// Signs that stand before or behind a key, a table or an entry.

@@ -15,32 +15,33 @@ use units::{PROBABILITY, Packets, Rate, Span, ValidRange};
 pub struct Station {
     /// Name of its node.
     pub name: Name,
-    /// The queueing discipline of its host; by default drop-tail of 1000 packets.
+    /// The queue discipline of its host; by default drop-tail of 1000 packets.
     #[serde(default)]
     pub queue: Option<Queue>,
-    /// Packets that the driver takes from it, with those that are being sent; by default 64, with
-    /// `routing` 2, as what it has taken cannot be routed elsewhere.
+    /// Packets that the driver takes from the queue, including packets in transmission; by default
+    /// 64. With `routing` the default is 2, because a packet in the driver can no longer be
+    /// rerouted.
     #[serde(default)]
     #[schemars(extend("range" = RING.right))]
     pub ring: Option<Packets>,
-    /// Rate at which it sends data, if not that of the medium.
+    /// Rate at which the station sends data; by default that of the medium.
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// Where it is, in metres to the east; only with `radio`. A node of the scenario's `node` list
-    /// has its place there.
+    /// Position in metres to the east; only with `radio`. The position of a node in the scenario's
+    /// `node` list is set there.
     #[serde(default)]
     #[schemars(extend("range" = PLACE.right))]
     pub x: Option<f64>,
-    /// Where it is, in metres to the north.
+    /// Position in metres to the north.
     #[serde(default)]
     #[schemars(extend("range" = PLACE.right))]
     pub y: Option<f64>,
-    /// Probability that a packet is lost in spite of all attempts, without congestion.
+    /// Probability that all attempts of a packet fail for a reason other than congestion.
     #[serde(default)]
     #[schemars(extend("range" = PROBABILITY.right))]
     pub residual_loss: f64,
-    /// Mean time between bursts of noise of 20 ms. A packet whose first attempt begins in a burst
-    /// is lost in spite of all attempts.
+    /// Mean time between bursts of noise, each of 20 ms. All attempts of a packet fail if the first
+    /// attempt begins in a burst.
     #[serde(default)]
     #[schemars(extend("range" = NOISE.right))]
     pub noise: Option<Span>,
@@ -62,7 +63,7 @@ const NOISE: ValidRange<Span> = ValidRange {
 /// A station of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PlanStation {
-    /// The node that it is.
+    /// Name of its node.
     pub name: String,
     /// Index among the plan's nodes, if the station is one of them; otherwise `place_m` is its
     /// position.

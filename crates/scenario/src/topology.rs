@@ -13,10 +13,11 @@ use serde::Serialize;
 /// A shared medium of a plan, with its stations.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PlanMedium {
-    /// Its kind, with the parameters of that.
+    /// Its kind, with the parameters of the kind.
     #[serde(flatten)]
     pub kind: MediumSettings,
-    /// Its name; of one of several channels with its number, as "air/2".
+    /// Its name; on a medium with several channels it ends with the number of the channel, as in
+    /// "air/2".
     pub name: String,
     /// Its stations, in the order in which links name them.
     pub stations: Vec<PlanStation>,
@@ -133,7 +134,8 @@ impl<'a> Topology<'a> {
             (one, other) if one == 1 || other == 1 || one == other => Ok(()),
             (one, other) => {
                 let what = format!("it leads from {one} nodes to {other}");
-                let right = "one of its ends is a single node, or both have equally many";
+                let right =
+                    "one of its ends is a single node, or both have the same number of nodes";
                 Err(WrongKey::new("to", what, right))
             }
         }

@@ -7,19 +7,20 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use units::{Rate, Span};
 
-/// Changes of a link in rows. The first row names the columns: `t_s`, which increases, and some of
-/// `rate_bps` (0 is an outage: packets wait), `delay_s` and `loss`. Each row holds from its
-/// time on.
+/// Changes of a link in rows. The first row names the columns: `t_s`, an increasing time, and one
+/// or more of `rate_bps` (0 is an outage: packets wait), `delay_s` and `loss`. Each row applies
+/// from its time on.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Trace {
-    /// A file with the rows (CSV), found from where the scenario file is.
+    /// A file with the rows (CSV); its path is relative to the scenario file.
     #[serde(default)]
     pub file: Option<String>,
     /// The rows themselves.
     #[serde(default)]
     pub rows: Option<String>,
-    /// After how long it begins again; without it the last row holds to the end.
+    /// Period after which the trace begins again. Without it the last row applies to the end of the
+    /// run.
     #[serde(default)]
     #[schemars(extend("range" = REPEAT))]
     pub repeat: Option<Span>,
@@ -95,7 +96,7 @@ fn header(line: usize, cells: &[&str]) -> Result<Vec<&'static str>, BadLine> {
 
 fn fill(change: &mut LinkChange, column: &str, cell: &str) -> Result<(), String> {
     let number = cell.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
-    let number = number.ok_or(format!("{column} is `{cell}`; it is a number from 0 on"))?;
+    let number = number.ok_or(format!("{column} is `{cell}`; it is a number, 0 or above"))?;
     let span = || match number <= LONGEST_S {
         true => Ok(Span::from_seconds(number)),
         false => Err(format!("{column} is {cell}; it is at most {LONGEST_S} s")),
@@ -200,7 +201,7 @@ mod tests {
             ("t_s,rate_bps\n0,1\n2,1\n1,1\n", 4, "time goes back: 1 s after 2 s"),
             ("t_s,rate_bps\n0,1\n0,2\n", 3, "time goes back: 0 s after 0 s"),
             ("t_s,rate_bps\n0\n", 2, "it has 1 values for 2 columns"),
-            ("t_s,rate_bps\n0,x\n", 2, "rate_bps is `x`; it is a number from 0 on"),
+            ("t_s,rate_bps\n0,x\n", 2, "rate_bps is `x`; it is a number, 0 or above"),
             ("t_s,loss\n0,2\n", 2, "loss is 2; it lies from 0 to 1"),
             ("t_s,rate\n", 1, "`rate` is not a column"),
             ("t_s\n", 1, "the first row names `t_s` and at least one other column"),

@@ -261,7 +261,7 @@ fn flows_that_cannot_be_are_refused() {
     refused("count = 3", "count = 0", "30:1", &["no flow has a user", "`count` of 1"]);
     let unfair = "fair = { margin = 1.5 }";
     refused("count = 3", unfair, "32:10", &["fair.margin is 1.5", "from 0 to 1"]);
-    refused("count = 3", "count = 3\nfair = {}", "33:1", &["not one user", "count = 1"]);
+    refused("count = 3", "count = 3\nfair = {}", "33:1", &["not a single user", "count = 1"]);
     refused("count = 3", "fair = { definition = \"nice\" }", "32:23", &["nice", "stringent"]);
     refused("count = 3", "base = 2", "32:1", &["base is path 2", "its paths are 0 to 1"]);
     refused("count = 3", "base = -1", "32:8", &["-1"]);
@@ -560,10 +560,7 @@ fn coding_that_cannot_be_is_refused_and_coding_that_is_too_weak_is_warned_of() {
     assert!(plan.warnings[0].contains("below 1/(1 − 0.200) = 1.250"), "{:?}", plan.warnings);
     assert!(read(&weak, &["link.right.loss.probability=0.09"]).unwrap().warnings.is_empty());
     let reports = read(&weak, &["flow.users.controller=tfrc"]).unwrap_err();
-    assert!(
-        reports.contains("works with reports of its receiver, and a path is coded"),
-        "{reports}"
-    );
+    assert!(reports.contains("needs reports from the receiver, but a path is coded"), "{reports}");
     let modern = read(&weak, &["transport.rack=true"]).unwrap_err();
     assert!(modern.contains("transport.rack is on"), "{modern}");
 }

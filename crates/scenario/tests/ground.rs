@@ -222,19 +222,27 @@ fn moves_are_possible() {
             "moves = 'still'\nx = 250.0",
             ["both a place and `moves`", "leave out `moves`"],
         ),
-        ("(8) set Y_ 2.0", "(8) set Y_ up", ["line 2: Y_ is up", "one to a line"]),
-        ("$ns_ at 3.0", "$ns_ at -3.0", ["line 3: time is -3.0", "one to a line"]),
-        ("(8) set X_", "(9) set X_", ["line 2: node 8 has Y_ and no X_", "a start has both"]),
+        ("(8) set Y_ 2.0", "(8) set Y_ up", ["line 2: Y_ is up", "one command on each line"]),
+        ("$ns_ at 3.0", "$ns_ at -3.0", ["line 3: time is -3.0", "one command on each line"]),
+        (
+            "(8) set X_",
+            "(9) set X_",
+            ["line 2: node 8 has Y_ but no X_", "a start position has both"],
+        ),
         (
             "$ns_ at 3.0 \"$node_(8)",
             "$ns_ at 3.0 \"$node_(9)",
-            ["the movements are also of node 9", "9 nodes, numbered from 0"],
+            ["the movements include node 9", "9 nodes, numbered from 0"],
         ),
     ]);
     let text = &RIGHT[RIGHT.find("text = '''").unwrap()..RIGHT.find(" } }\n\n[[medium]]").unwrap()];
     refused(text, "file = 'moves.txt'", ["file is \"moves.txt\"", "give `text`"]);
     refused(text, "", ["`trace` has both `file` and `text`, or neither", "give one"]);
-    refused(text, "text = ''", ["the movements have no place for node 8", "numbered from 0"]);
+    refused(
+        text,
+        "text = ''",
+        ["the movements set no initial position for node 8", "numbered from 0"],
+    );
 }
 
 #[test]
@@ -262,7 +270,7 @@ fn names_are_those_of_one_thing() {
 #[test]
 fn links_lead_from_a_node_to_another_one_of_what_they_are_a_part_of() {
     all_refused(&[
-        ("to = \"base\"", "to = \"car\"", ["leads from 3 nodes to 2", "both have equally many"]),
+        ("to = \"base\"", "to = \"car\"", ["leads from 3 nodes to 2", "both have the same number"]),
         ("to = \"base\"", "to = \"walker\"", ["ends at a station where it begins", "another"]),
         ("to = \"base\"", "to = \"walker-2\"", ["ends at a station where it begins", "another"]),
         ("to = \"base\"", "to = \"walker-4\"", ["no node `walker-4`", "`walker` has 3 nodes"]),
@@ -301,7 +309,7 @@ fn links_lead_from_a_node_to_another_one_of_what_they_are_a_part_of() {
         (
             "routing = \"association\"",
             "routing = \"aodv\"",
-            ["`access` points and another routing", "find single nodes"],
+            ["`access` points, but its routing is another one", "find single nodes"],
         ),
         (
             "routing = \"association\"",
@@ -365,11 +373,7 @@ fn flows_have_the_channels_and_nodes_that_there_are() {
             "count = 4\ncontroller",
             ["4 users, and an end of link `up` has 3 nodes", "at most 3"],
         ),
-        (
-            "protocol = \"udp\"\necho",
-            "echo",
-            ["`echo` is set, and the flow is TCP", "packets of UDP"],
-        ),
+        ("protocol = \"udp\"\necho", "echo", ["`echo` is set, but the flow is TCP", "UDP packets"]),
         ("back = [\"stay\"]", "", ["no `back`", "echoes share the medium"]),
         (
             "links = [\"roam\"]",

@@ -99,7 +99,7 @@ fn what_cannot_be_of_a_medium_is_refused() {
         ("medium.one.rate=11 Mb/s", &["rate is 11 Mb/s", "6 Mb/s, 9 Mb/s", "54 Mb/s"]),
         ("medium.one.attempts=0", &["attempts is 0", "from 1 to 255"]),
         ("medium.one.ack_timeout=1 s", &["ack_timeout is 1 s", "10 us to 10 ms"]),
-        ("medium.one.streams=2", &["standard is g", "of n-2.4 and n-5"]),
+        ("medium.one.streams=2", &["standard is g", "only n-2.4 and n-5"]),
         ("medium.two.streams=5", &["streams is 5", "from 1 to 4"]),
         ("medium.two.control=ideal", &["control is ideal", "needs `radio`"]),
         ("medium.two.channel=4", &["`one` and `two`", "channels that overlap", "1, 6 and 11"]),

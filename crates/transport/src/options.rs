@@ -27,7 +27,8 @@ macro_rules! options {
             }
         }
 
-        /// Transport options; what is left out is taken from the scenario, then from the default.
+        /// Transport options. An option that is left out has the value of the scenario, or else the
+        /// default.
         #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         #[schemars(rename = "Transport")]
@@ -43,7 +44,7 @@ macro_rules! options {
         }
 
         impl OptionTable {
-            /// These options; what is left out is taken from `general`, then from the default.
+            /// These options; one that is left out has the value in `general`, or else the default.
             pub fn over(&self, general: &OptionTable) -> Options {
                 Options {
                     $($name: {
@@ -67,32 +68,33 @@ options! {
     /// Bytes of a full packet on the wire.
     #[serde(rename(serialize = "packet_bytes"))]
     packet: Bytes = Bytes(1500), PACKET;
-    /// Payload bytes in it; the rest is header, which an ACK has too.
+    /// Payload bytes of a full packet. The rest of it is the header; an ACK is a header alone.
     #[serde(rename(serialize = "payload_bytes"))]
     payload: Bytes = Bytes(1448), PAYLOAD;
-    /// Selective acknowledgements; without them recovery is NewReno's.
+    /// Selective acknowledgements (SACK); without them, loss recovery is NewReno.
     sack: bool = true;
     /// New data on the first two duplicate ACKs (RFC 3042).
     limited_transmit: bool = true;
-    /// Losses are found by time instead of by count (RACK, RFC 8985 §6); needs `sack`.
+    /// RACK (RFC 8985 §6): detects losses by time instead of by the number of later segments; needs
+    /// `sack`.
     rack: bool = false;
     /// Tail-loss probes (RFC 8985 §7); needs `sack`.
     tlp: bool = false;
-    /// Spurious retransmissions are found by time stamps (Eifel, RFC 3522), and what they reduced
-    /// is restored.
+    /// Eifel (RFC 3522): detects spurious retransmissions by timestamps, and undoes the window
+    /// reductions that came with them.
     eifel: bool = false;
-    /// Receivers report what arrived twice (RFC 2883), and a reduction is restored when every
-    /// retransmission did; needs `sack`.
+    /// D-SACK (RFC 2883): receivers report segments that arrived twice. A window reduction is
+    /// undone when every retransmission arrived twice; needs `sack`.
     dsack: bool = false;
-    /// Spurious timeouts are found by what is acknowledged after them (F-RTO, RFC 5682 §3.1); needs
-    /// `sack`.
+    /// F-RTO (RFC 5682 §3.1): detects spurious timeouts by the ACKs that follow them; needs `sack`.
     frto: bool = false;
-    /// Explicit congestion notification (RFC 3168): queues that have `ecn` mark.
+    /// Explicit congestion notification (RFC 3168): queues with `ecn` mark packets.
     ecn: bool = false;
-    /// What an idle time of more than a timeout does to the window.
+    /// Effect on the window of an idle time longer than the retransmission timeout.
     idle: Idle = Idle::Keep;
-    /// How long an ACK may wait for a second segment; "0 ms" acknowledges each, "linux" adapts the
-    /// time as Linux does and needs `handshake`. A plan has the constant time, or null with "linux".
+    /// Longest time that an ACK waits for a second segment. "0 ms" acknowledges every segment;
+    /// "linux" adapts the time as Linux does and needs `handshake`. A plan has the constant time,
+    /// or null for "linux".
     #[serde(rename(serialize = "delayed_ack_s"))]
     delayed_ack: DelayedAck = DelayedAck::After(Span::ZERO);
     /// Initial window in segments.
@@ -100,16 +102,16 @@ options! {
     /// Initial slow-start threshold in segments; without it slow start lasts until the first loss.
     initial_ssthresh: Option<f64> = None, WINDOW;
     /// Smallest window in segments, in congestion avoidance and after a timeout; above
-    /// `initial_window` only where `initial_ssthresh` leaves slow start out.
+    /// `initial_window` only if `initial_ssthresh` rules out slow start.
     min_window: f64 = 1.0, WINDOW;
     /// Smallest ssthresh of coupled paths in segments, instead of the law's own: 1 under OLIA and
     /// BALIA, 2 under any other. A single path has 2.
     min_ssthresh: Option<f64> = None, WINDOW;
-    /// An ACK grows the window as if it acknowledged one segment, as in Linux 3.0; otherwise by
-    /// the segments that it acknowledges, at most two (RFC 3465).
+    /// Whether an ACK grows the window as if it acknowledged one segment, as in Linux 3.0.
+    /// Otherwise it counts for the segments that it acknowledges, at most two (RFC 3465).
     growth_per_ack: bool = false;
-    /// When an ACK ends slow start, the segments that it has beyond ssthresh count for congestion
-    /// avoidance.
+    /// When an ACK ends slow start, the segments that it acknowledges beyond ssthresh count in
+    /// congestion avoidance.
     slow_start_carry_over: bool = true;
     /// Smallest retransmission timeout; at most `rto_max`.
     #[serde(rename(serialize = "rto_min_s"))]
@@ -122,30 +124,31 @@ options! {
     /// Timeout before the first round-trip sample.
     #[serde(rename(serialize = "rto_initial_s"))]
     rto_initial: Span = Span::millis(1_000), TIMEOUT;
-    /// Receive buffer of a connection; with `autotune` the most that it grows to.
+    /// Receive buffer of a connection; with `autotune`, its largest size.
     #[serde(rename(serialize = "receive_buffer_bytes"))]
     receive_buffer: Bytes = Bytes(64 << 20), RECEIVE_BUFFER;
-    /// Bytes of one path that may wait in its sending host before they are on the air (TCP Small
-    /// Queues); without it as many as the window admits.
+    /// Limit on the bytes of one path that wait in the sending host (TCP Small Queues); without it
+    /// only the window limits them.
     #[serde(rename(serialize = "small_queue_bytes"))]
     small_queue: Option<Bytes> = None, SMALL_QUEUE;
-    /// The same as a time: what the path sends in it at the rate that Linux paces with, at least
-    /// two packets (TCP Small Queues since 2013).
+    /// The same limit as a time: the bytes that the path sends in it at the pacing rate of Linux,
+    /// at least two packets (TCP Small Queues since 2013).
     #[serde(rename(serialize = "small_queue_time_s"))]
     small_queue_time: Option<Span> = None, SMALL_QUEUE_TIME;
-    /// The receive buffer begins with 128 KiB and follows what arrives.
+    /// The receive buffer begins with 128 KiB and grows to twice the data of a round trip.
     autotune: bool = false;
     /// Connections and joins begin with their handshakes; otherwise they are established at once.
     handshake: bool = false;
-    /// When the receive window is full, what the receiver waits for is sent on another path too
-    /// (Raiciu et al. 2012).
+    /// Opportunistic retransmission: when the receive window is full, the data that the receiver
+    /// waits for is also sent on another path (Raiciu et al. 2012).
     opportunistic: bool = false;
-    /// Then also the window of the path that holds it is halved; needs `opportunistic`.
+    /// Penalisation: an opportunistic retransmission also halves the window of the path that holds
+    /// this data up; needs `opportunistic`.
     penalise: bool = false;
-    /// A path on which much less is acknowledged than it was, while another one does better, is
-    /// suspended, and used again when a probe on it is answered.
+    /// Suspends a path on which far less data is acknowledged than before, while another path does
+    /// better. The path is used again when a probe on it is answered.
     suspend: bool = false;
-    /// Which path carries the next data.
+    /// Packet scheduler: it chooses the path of the next data.
     scheduler: Scheduler = Scheduler::default();
 }
 
@@ -210,7 +213,7 @@ impl Options {
         // Slow start begins with the initial window and has no floor.
         let slow_start = self.initial_ssthresh.is_none_or(|end| end > self.initial_window);
         if self.min_window > self.initial_window && slow_start {
-            let right = "it is at most `initial_window`: raise that too, or leave slow start out \
+            let right = "it is at most `initial_window`: raise that too, or rule out slow start \
                          with an `initial_ssthresh` that is not above it";
             return wrong("min_window", &self.min_window, right);
         }
@@ -275,15 +278,16 @@ impl JsonSchema for DelayedAck {
     }
 }
 
-/// What an idle time does to the window.
+/// Effect of an idle time on the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Idle {
-    /// Nothing.
+    /// The window does not change.
     Keep,
-    /// It falls to the initial window (RFC 5681 §4.1).
+    /// The window falls to the initial window (RFC 5681 §4.1).
     Restart,
-    /// It is halved for each timeout of idling, down to the initial window (RFC 2861, Linux).
+    /// The window is halved for each retransmission timeout of idle time, down to the initial
+    /// window (RFC 2861, Linux).
     Decay,
 }
 

@@ -43,7 +43,7 @@ impl Law for Balia {
 impl Kind for Balia {
     const DESCRIBED: Described = Described {
         names: &["balia"],
-        summary: "Balanced linked adaptation: between friendliness and responsiveness.",
+        summary: "Balanced linked adaptation: balances friendliness and responsiveness.",
         formula: "growth x_r/(rtt_r (Σ x_s)²) (1+α_r)/2 (4+α_r)/5, backoff w_r (1 − min(α_r, 1.5)/2)",
         source: "draft-walid-mptcp-congestion-control-04; Peng et al. 2016",
         ported: true,

@@ -121,7 +121,7 @@ impl Kind for Cs218 {
     const DESCRIBED: Described = Described {
         names: &["cs218"],
         aliases: &["cs218-algo"],
-        summary: "CS218_ALGO: LIA, up to twice as fast on a path without a loss for five ACKs and without a queue.",
+        summary: "CS218_ALGO: LIA that grows up to twice as fast on a path with no queue and no loss in the last five ACKs.",
         formula: "growth min(α/w_tot, 1/w_r) (1 + bestRTT/lastRTT) after five ACKs since a loss, backoff w_r/2",
         source: "CS 218 project report, 2017, §3.2.3",
         ..Described::DEFAULT
@@ -131,14 +131,14 @@ impl Kind for Cs218 {
         Choice::word(
             "capped",
             Cs218 { threshold: ACKS, boost: Boost::Capped },
-            "what is boosted stays within the cap 1/w_r",
+            "boosted growth stays within the cap 1/w_r",
         ),
         Choice::count(
             "acks-",
             0..=1000,
             &[10, 0, 1, 2, 3, 20],
             |threshold| Cs218 { threshold, boost: Boost::Uncapped },
-            "boosted after so many ACKs since a loss",
+            "growth is boosted after this many ACKs since a loss",
         ),
     ];
 }

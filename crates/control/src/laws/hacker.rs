@@ -40,14 +40,17 @@ impl Law for Hacker {
 impl Kind for Hacker {
     const DESCRIBED: Described = Described {
         names: &["hacker"],
-        summary: "Reduced aggression: a TCP, and beside it flows that grow N times as slowly.",
+        summary: "Reduced aggression: a TCP on the first path; the other paths grow N times more slowly.",
         formula: "growth 1/w_1 on the first path, 1/(N w_r) on the others, backoff w_r/2",
         source: "Hacker, Noble and Athey, INFOCOM 2004; Tse 2006, §2.1",
         ..Described::DEFAULT
     };
     const PLAIN: Option<Self> = Some(Hacker::On(0));
-    const CHOICES: &'static [Choice<Self>] =
-        &[Choice::word("all", Hacker::All, "every path is reduced, also the first")];
+    const CHOICES: &'static [Choice<Self>] = &[Choice::word(
+        "all",
+        Hacker::All,
+        "every path grows N times more slowly, the first one too",
+    )];
 }
 
 #[cfg(test)]

@@ -119,7 +119,7 @@ impl Law for Olia {
 impl Kind for Olia {
     const DESCRIBED: Described = Described {
         names: &["olia"],
-        summary: "Opportunistic linked increases: resource pooling and responsiveness together.",
+        summary: "Opportunistic linked increases: combines resource pooling with responsiveness.",
         formula: "growth (w_r/rtt_r²)/(Σ x_s)² + α_r/w_r, backoff w_r/2",
         source: "draft-khalili-mptcp-congestion-control-02; Khalili et al., CoNEXT 2012",
         set_valued: true,

@@ -29,7 +29,7 @@ impl Law for Phi {
 impl Kind for Phi {
     const DESCRIBED: Described = Described {
         names: &["phi"],
-        summary: "Family between fully coupled and uncoupled: windows go with p_r^(−1/φ).",
+        summary: "Family between fully coupled and uncoupled: windows are proportional to p_r^(−1/φ).",
         formula: "growth w_r^(1−φ) max_s(w_s^φ/rtt_s²)/(Σ x_s)², backoff w_r/2",
         source: "Khalili draft-04 §2; Wischik et al. 2009",
         ..Described::DEFAULT

@@ -25,7 +25,7 @@ impl Kind for Reno {
     const DESCRIBED: Described = Described {
         names: &["reno", "uncoupled"],
         aliases: &["tcp", "newreno"],
-        summary: "TCP's own control on every path by itself.",
+        summary: "TCP's own congestion control on each path independently.",
         formula: "growth 1/w_r, backoff w_r/2",
         source: "RFC 5681 §3.1",
         ported: true,

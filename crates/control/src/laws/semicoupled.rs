@@ -23,7 +23,7 @@ impl Law for SemiCoupled {
 impl Kind for SemiCoupled {
     const DESCRIBED: Described = Described {
         names: &["semicoupled"],
-        summary: "Linked increases of fixed aggressiveness: windows go with 1/p_r.",
+        summary: "Linked increases of fixed aggressiveness: windows are proportional to 1/p_r.",
         formula: "growth (1/n)/w_tot, backoff w_r/2",
         source: "Wischik et al., NSDI 2011, §2.4",
         ported: true,

@@ -338,7 +338,7 @@ pub struct Bbr;
 impl Kind for Bbr {
     const DESCRIBED: Described = Described {
         names: &["bbr"],
-        summary: "BBR version 1 on every path by itself; paced at the delivery rate, as a competitor.",
+        summary: "BBR version 1 on each path independently, paced at the delivery rate; used as a competitor.",
         formula: "pacing = gain · max delivery rate; window = 2 · max rate · min rtt",
         source: "Cardwell et al. 2016; Internet-Draft of 2017",
         ..Described::DEFAULT

@@ -171,7 +171,7 @@ pub struct BestPath;
 impl Kind for BestPath {
     const DESCRIBED: Described = Described {
         names: &["best-path"],
-        summary: "A TCP on every path, paced so that all together send what the best of them would.",
+        summary: "A TCP on every path, paced so that together they send at the rate of the best path.",
         formula: "two round trips by the window, then six at b_i max_j b_j / Σ_j b_j",
         source: "none: docs/explanation/air.md",
         ..Described::DEFAULT

@@ -156,7 +156,7 @@ impl Kind for Bilevel {
     const DESCRIBED: Described = Described {
         names: &["bilevel"],
         aliases: &["bilevel-tcp"],
-        summary: "Bilevel TCP: a window for each path says how the paths divide a master window.",
+        summary: "Bilevel TCP: the paths divide a master window in proportion to windows of their own.",
         formula: "path i: w_M w_i / Σw, at most w_i; an ACK adds 1/w_i and 1/w_M, a loss halves w_i and w_M",
         source: "Tse 2006, §2.3, eq. 2.2",
         ..Described::DEFAULT

@@ -22,7 +22,7 @@ pub enum BilevelTfrc {
 impl Kind for BilevelTfrc {
     const DESCRIBED: Described = Described {
         names: &["bilevel-tfrc"],
-        summary: "Bilevel TFRC: a master rate of the paths' mean loss, divided as their own TFRCs have it.",
+        summary: "Bilevel TFRC: a master rate from the mean loss of the paths, divided in proportion to their own TFRC rates.",
         formula: "path i: R_M R_i / ΣR, R_M = X(f_M), f_M = Σ f_i R_i / ΣR",
         source: "Tse 2006, §3.2, eq. 3.1 and 3.3",
         ..Described::DEFAULT
@@ -32,17 +32,17 @@ impl Kind for BilevelTfrc {
         Choice::word(
             "discounting",
             BilevelTfrc::Discounting,
-            "old loss intervals count less while the open one is long",
+            "old loss intervals weigh less while the open interval is long",
         ),
         Choice::word(
             "scaled",
             BilevelTfrc::Scaled,
-            "what arrives on a path counts for as many times as much as the path sends below its own rate",
+            "the receive rate of a path is scaled up by its own TFRC rate over its share of the master rate",
         ),
         Choice::word(
             "pooled",
             BilevelTfrc::Pooled,
-            "with discounting, and one loss history of all paths for the master",
+            "with discounting, and one loss history of all paths for the master rate",
         ),
     ];
 }

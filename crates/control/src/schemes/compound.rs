@@ -187,7 +187,7 @@ impl Kind for Compound {
     const DESCRIBED: Described = Described {
         names: &["compound"],
         aliases: &["ctcp", "compound-tcp"],
-        summary: "Compound TCP on every path by itself; a window of Reno's and one that grows while no queue does.",
+        summary: "Compound TCP on each path independently: a Reno window plus a window that grows while no queue builds up.",
         formula: "w = cwnd + dwnd; in a round trip: dwnd + w^¾/8 − 1, or from 30 queued packets on less these; decrease to w/2",
         source: "Tan, Song, Zhang and Sridharan, INFOCOM 2006",
         ..Described::DEFAULT

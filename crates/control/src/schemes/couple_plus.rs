@@ -217,7 +217,7 @@ impl Kind for CouplePlus {
     const DESCRIBED: Described = Described {
         names: &["couple-plus"],
         aliases: &["couple+"],
-        summary: "Couple+: LIA that asks why a coded path lost packets before it backs off; plain LIA on other paths.",
+        summary: "Couple+: LIA that determines why a coded path lost packets before it backs off; plain LIA on other paths.",
         formula: "loss flag: twnd = 7/8 w; decoded within r/(r − 1) packets: w; if not, and rtt ≥ 2 minRTT: min(w, twnd)/2",
         source: "Xue et al., TVT 2017, §IV",
         ..Described::DEFAULT
@@ -227,12 +227,12 @@ impl Kind for CouplePlus {
         Choice::word(
             "decode-only",
             CouplePlus::DecodeOnly,
-            "what is not decoded within a cycle is congestion, however short the round trip",
+            "packets not decoded within a cycle mean congestion, however short the round trip",
         ),
         Choice::word(
             "counted",
             CouplePlus::Counted,
-            "ours: congestion is what loses more than the redundancy is there for",
+            "ours: more losses than the redundancy covers mean congestion",
         ),
         Choice::word(
             "twnd-3/4",

@@ -183,7 +183,7 @@ pub struct Cubic {
 impl Kind for Cubic {
     const DESCRIBED: Described = Described {
         names: &["cubic"],
-        summary: "CUBIC on every path by itself; a cubic function of the time since the last loss.",
+        summary: "CUBIC on each path independently: the window is a cubic function of the time since the last loss.",
         formula: "W(t) = C (t − K)³ + W_max; decrease to 0.7 w",
         source: "RFC 9438; HyStart++: RFC 9406",
         ..Described::DEFAULT

@@ -322,7 +322,7 @@ impl Kind for Dwc {
     const CHOICES: &'static [Choice<Self>] = &[Choice::word(
         "losses",
         Dwc::Losses,
-        "losses alone are signs of a shared bottleneck, not delays",
+        "only losses, not delays, are signs of a shared bottleneck",
     )];
 }
 

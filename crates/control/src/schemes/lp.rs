@@ -233,7 +233,7 @@ impl Kind for Lp {
     const DESCRIBED: Described = Described {
         names: &["lp"],
         aliases: &["tcp-lp"],
-        summary: "TCP-LP on every path by itself; a background transport that yields when a queue grows.",
+        summary: "TCP-LP on each path independently: a background transport that yields when a queue grows.",
         formula: "Reno; one-way delay above d_min + 0.15 (d_max − d_min): w/2, within 3 round trips again: 1",
         source: "Kuzmanovic and Knightly, ToN 2006; Tse 2006, §2.2",
         ..Described::DEFAULT
@@ -242,7 +242,7 @@ impl Kind for Lp {
     const CHOICES: &'static [Choice<Self>] = &[Choice::word(
         "reset",
         Lp::Reset,
-        "extremes of the delay are forgotten at each indication, as in Linux",
+        "the delay extremes are reset at each congestion indication, as in Linux",
     )];
 }
 

@@ -210,7 +210,7 @@ pub struct Mtcp;
 impl Kind for Mtcp {
     const DESCRIBED: Described = Described {
         names: &["mtcp"],
-        summary: "A TCP on every path, but only on the better one of two that lose at the same times.",
+        summary: "A TCP on every path; of two paths that lose packets at the same times, only on the better one.",
         formula: "Reno; more than half of the fast retransmits within a round trip: one bottleneck",
         source: "Zhang et al., USENIX 2004; Tse 2006, §2.1",
         ..Described::DEFAULT

@@ -354,7 +354,7 @@ impl Kind for MultiPriority {
     const DESCRIBED: Described = Described {
         names: &["multi-priority"],
         aliases: &["multi-priority-tcp"],
-        summary: "Multi-Priority TCP: TCP on the first path, TCP-LP on the others, whose probes it pays for.",
+        summary: "Multi-Priority TCP: TCP on the first path, TCP-LP on the others, whose probes reduce the window of the first.",
         formula: "base: Reno, window less probes outstanding, + 1/w_B for a slow one; others: TCP-LP",
         source: "Tse 2006, §2.2 and §3.1",
         ..Described::DEFAULT
@@ -362,7 +362,7 @@ impl Kind for MultiPriority {
     const PLAIN: Option<Self> = Some(MultiPriority::Borrowing);
     const CHOICES: &'static [Choice<Self>] = &[
         Choice::word("naive", MultiPriority::Naive, "without borrowing and returning"),
-        Choice::word("literal", MultiPriority::Literal, "a borrowed packet does not come back"),
+        Choice::word("literal", MultiPriority::Literal, "a borrowed packet is not returned"),
         Choice::word("nice", MultiPriority::Nice, "TCP Nice in the background"),
         Choice::word(
             "switching",
@@ -372,7 +372,7 @@ impl Kind for MultiPriority {
         Choice::word(
             "trial",
             MultiPriority::Trial,
-            "the base moves where all paths together turn out to be faster",
+            "the base moves to a path if a trial there raises the total rate of all paths",
         ),
     ];
 }

@@ -225,7 +225,7 @@ impl Kind for Nice {
     const DESCRIBED: Described = Described {
         names: &["nice"],
         aliases: &["tcp-nice"],
-        summary: "TCP Nice on every path by itself; a background transport that may send less than a packet in a round trip.",
+        summary: "TCP Nice on each path independently: a background transport that may send less than a packet in a round trip.",
         formula: "Vegas (1, 3); more than w/2 packets later than 0.9 minRTT + 0.1 maxRTT in a round: w/2, at least 1/48",
         source: "Venkataramani, Kokku and Dahlin, OSDI 2002",
         ..Described::DEFAULT

@@ -239,7 +239,7 @@ pub struct Tfrc {
 impl Kind for Tfrc {
     const DESCRIBED: Described = Described {
         names: &["tfrc"],
-        summary: "TFRC on every path by itself: a rate by TCP's response function, without a window.",
+        summary: "TFRC on each path independently: a rate from TCP's response function instead of a window.",
         formula: "X = 1 / (R √(2p/3) + 12 R √(3p/8) p (1 + 32 p²)), at most twice what arrived",
         source: "RFC 5348; fractional: Tse 2006, §2.1",
         ..Described::DEFAULT
@@ -249,7 +249,7 @@ impl Kind for Tfrc {
         Choice::word(
             "discounting",
             Tfrc { division: Division::Alone, discounting: true },
-            "old loss intervals count less while the open one is long",
+            "old loss intervals weigh less while the open interval is long",
         ),
         Choice::word(
             "fractional",
@@ -259,7 +259,7 @@ impl Kind for Tfrc {
         Choice::word(
             "fractional-discounting",
             Tfrc { division: Division::Fractional, discounting: true },
-            "both",
+            "`fractional` and `discounting` together",
         ),
     ];
 }

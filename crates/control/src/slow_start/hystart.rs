@@ -64,7 +64,7 @@ impl SlowStart for HyStart {
 impl Kind for HyStart {
     const DESCRIBED: Described = Described {
         names: &["hystart"],
-        summary: "HyStart++: ends the first slow start when round trips grow, before the queue is full.",
+        summary: "HyStart++: ends the first slow start when round-trip times grow, before the queue is full.",
         formula: "growth 1, and 1/4 for five rounds once a round's least RTT is RTT/8 (4 to 16 ms) above the last's",
         source: "RFC 9406 §4",
         ..Described::DEFAULT

@@ -20,7 +20,7 @@ impl SlowStart for Standard {
 impl Kind for Standard {
     const DESCRIBED: Described = Described {
         names: &["standard"],
-        summary: "TCP's own slow start: until ssthresh or a loss.",
+        summary: "TCP's own slow start, until ssthresh or a loss.",
         formula: "growth 1; an ACK counts for at most 2 segments, after a timeout for 1",
         source: "RFC 5681 §3.1; RFC 3465 §2.2 and §2.3",
         ..Described::DEFAULT

@@ -20,7 +20,7 @@ use units::Time;
 pub enum Routing {
     /// The shortest route at the current positions, known to all stations without messages.
     Oracle,
-    /// One hop, from or to the access point of a station's strongest signal; needs `access`.
+    /// One hop between a station and the access point with the strongest signal; needs `access`.
     Association,
     /// Ad hoc on-demand distance vector routing (RFC 3561).
     Aodv,

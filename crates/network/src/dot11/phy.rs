@@ -72,11 +72,11 @@ pub struct Mode {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum AfterCollision {
-    /// EIFS, as after any frame that it cannot decode (IEEE 802.11-2012 §9.3.2.3.7).
+    /// EIFS, as after any frame that a station cannot decode (IEEE 802.11-2012 §9.3.2.3.7).
     #[default]
     Eifs,
-    /// DIFS, as in ns-3 by default for frames of like power: its receivers detect no preamble in
-    /// frames that begin together, so that no reception fails.
+    /// DIFS, as in ns-3 by default for frames of similar power: its receivers detect no preamble in
+    /// frames that begin together, so no reception fails.
     //
     // ns-3 (ns-3-dev, commit 01138ef) waits EIFS after a reception that ended with an error
     // (channel-access-manager.cc, `GetAccessGrantStart` and `NotifyRxEndErrorNow`), and a reception

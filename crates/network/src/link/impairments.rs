@@ -12,10 +12,10 @@ use units::{InvalidParameter, PROBABILITY, Span, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reorder {
-    /// Probability for each packet.
+    /// Probability that a packet is held back.
     #[schemars(extend("range" = PROBABILITY.right))]
     pub probability: f64,
-    /// For how long.
+    /// How long such a packet is held back.
     pub delay: Span,
 }
 

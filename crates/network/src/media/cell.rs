@@ -71,16 +71,16 @@ pub struct CellSettings {
     pub blocks: u32,
     /// Resource blocks from users to the base.
     pub blocks_up: u32,
-    /// Who gets them.
+    /// How blocks are allocated to users.
     pub scheduler: Scheduler,
-    /// Over how long served rates are averaged.
+    /// Averaging time of the rates of users, for proportional fair.
     #[serde(rename = "averaging_s")]
     pub averaging: Span,
-    /// Part of the blocks that carries no data.
+    /// Fraction of the blocks that carries no data.
     pub overhead: f64,
-    /// Propagation, with the loss at one metre, if places say how strong signals are.
+    /// Propagation, with the loss at one metre, if signals depend on positions.
     pub radio: Option<Radio>,
-    /// Its users, in the order of the stations behind the base.
+    /// Its users, in the order of the stations after the base.
     pub users: Vec<CellUser>,
 }
 
@@ -88,9 +88,9 @@ pub struct CellSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "PlanCellUser")]
 pub struct CellUser {
-    /// Its mean signal-to-noise ratio in dB; `None` if places say it.
+    /// Its mean signal-to-noise ratio in dB; `None` if it depends on positions.
     pub snr_db: Option<f64>,
-    /// How its signal comes and goes.
+    /// Fading of its signal.
     #[serde(flatten, serialize_with = "FadingKeys::write")]
     #[schemars(with = "FadingKeys")]
     pub fading: Option<Fading>,
@@ -99,9 +99,9 @@ pub struct CellUser {
 /// Fading as it is written, among the keys of its user.
 #[derive(Serialize, JsonSchema)]
 struct FadingKeys {
-    /// Standard deviation of its signal in dB, if it comes and goes.
+    /// Standard deviation of its signal in dB, with fading.
     deviation_db: Option<f64>,
-    /// Time after which little is left of how it was.
+    /// Coherence time of its signal, with fading: after it the autocorrelation is 1/e.
     coherence_s: Option<Span>,
 }
 

@@ -19,7 +19,7 @@ pub enum Standard {
     /// 2.4 GHz, up to 11 Mb/s, long preamble.
     #[serde(rename = "b")]
     B,
-    /// The same with the short preamble.
+    /// As `b`, with the short preamble.
     #[serde(rename = "b-short")]
     BShort,
     /// 5 GHz, OFDM, up to 54 Mb/s.
@@ -28,7 +28,7 @@ pub enum Standard {
     /// 2.4 GHz, OFDM, up to 54 Mb/s.
     #[serde(rename = "g")]
     G,
-    /// The same beside stations of b: long slots, and each frame is announced to them.
+    /// As `g` with stations of `b` present: long slots, and a CTS to self before each frame.
     #[serde(rename = "g-protected")]
     GProtected,
     /// 2.4 GHz, HT with aggregation.
@@ -43,13 +43,13 @@ pub enum Standard {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "lowercase")]
 pub enum RateControl {
-    /// Always the same.
+    /// Always the same rate.
     #[default]
     Fixed,
-    /// Auto rate fallback: up after ten packets that were acknowledged, down after two that were
-    /// not.
+    /// Auto rate fallback: a faster rate after ten packets that were acknowledged, a slower rate
+    /// after two that were not.
     Arf,
-    /// The fastest that the signal allows with a margin of 2 dB; needs `radio`.
+    /// The fastest rate that the signal allows with a margin of 2 dB; needs `radio`.
     Ideal,
 }
 
@@ -57,7 +57,7 @@ pub enum RateControl {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "PlanWifi")]
 pub struct WifiSettings {
-    /// The amendment.
+    /// The amendment of the standard.
     pub standard: Standard,
     /// A channel of 40 MHz.
     pub wide: bool,
@@ -65,24 +65,24 @@ pub struct WifiSettings {
     pub short_guard: bool,
     /// Spatial streams.
     pub streams: u32,
-    /// At which rate data is sent, one of the standard's.
+    /// Rate at which data is sent, one of the standard's rates.
     #[serde(rename = "rate_bps")]
     pub rate: Rate,
     /// How stations choose the rate of a packet.
     pub control: RateControl,
-    /// At which rate broadcasts are sent, one of the standard's.
+    /// Rate at which broadcasts are sent, one of the standard's rates.
     #[serde(rename = "broadcast_bps")]
     pub broadcast: Rate,
-    /// Attempts, at least 1.
+    /// Attempts to send a packet, at least 1.
     pub attempts: u32,
-    /// How long a sender waits for an acknowledgement, if not as long as the standard says.
+    /// How long a sender waits for an acknowledgement to begin; null for the time of the standard.
     #[serde(rename = "ack_timeout_s")]
     pub ack_timeout: Option<Span>,
     /// How long the other stations wait after a collision.
     pub after_collision: AfterCollision,
     /// Propagation, with the loss at one metre.
     pub radio: Option<Radio>,
-    /// How packets find their way, if links are not single hops.
+    /// Routing of packets, if links are not single hops.
     pub routing: Option<Routing>,
     /// The stations that are access points.
     #[serde(skip)]

@@ -18,13 +18,13 @@ pub struct Codel {
     /// Acceptable standing delay (TARGET).
     #[serde(rename(serialize = "target_s"))]
     pub target: Span,
-    /// How long the delay must stay above it (INTERVAL): about the largest usual round trip.
+    /// How long the delay must stay above `target` (INTERVAL): about the largest usual round trip.
     #[serde(rename(serialize = "interval_s"))]
     #[schemars(extend("range" = INTERVAL.right))]
     pub interval: Span,
     /// Whether packets of flows that use ECN are marked instead of dropped.
     pub ecn: bool,
-    /// Packets that fit at all.
+    /// Capacity of the queue in packets.
     #[serde(rename(serialize = "limit_packets"), serialize_with = "Packets::whole")]
     #[schemars(with = "WholePackets", extend("range" = ROOM.right))]
     pub limit: Packets,

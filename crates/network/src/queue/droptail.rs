@@ -6,15 +6,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use units::{Bytes, Described, InvalidParameter, Packets, Rate, WholePackets, ensure};
 
-/// Drop-tail; with both limits, the first that is reached counts.
+/// Drop-tail; with both limits, the limit that is reached first applies.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DropTail {
-    /// Packets that may wait.
+    /// Largest number of waiting packets.
     #[serde(rename(serialize = "limit_packets"), serialize_with = "whole")]
     #[schemars(with = "Option<WholePackets>")]
     pub packets: Option<Packets>,
-    /// Bytes that may wait.
+    /// Largest number of waiting bytes.
     #[serde(rename(serialize = "limit_bytes"))]
     pub bytes: Option<Bytes>,
 }
@@ -34,7 +34,7 @@ impl DropTail {
 impl Kind for DropTail {
     const DESCRIBED: Described = Described {
         names: &["droptail"],
-        summary: "Drops what does not fit.",
+        summary: "Drops packets that do not fit.",
         source: "RFC 7567 §2",
     };
 

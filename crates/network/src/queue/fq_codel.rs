@@ -20,7 +20,7 @@ pub struct FqCodel {
     /// Acceptable standing delay (TARGET).
     #[serde(rename(serialize = "target_s"))]
     pub target: Span,
-    /// How long the delay must stay above it (INTERVAL).
+    /// How long the delay must stay above `target` (INTERVAL).
     #[serde(rename(serialize = "interval_s"))]
     #[schemars(extend("range" = INTERVAL.right))]
     pub interval: Span,
@@ -33,7 +33,7 @@ pub struct FqCodel {
     #[serde(rename(serialize = "quantum_bytes"))]
     #[schemars(extend("range" = QUANTUM.right))]
     pub quantum: Bytes,
-    /// Packets that fit at all.
+    /// Capacity of the queue in packets.
     #[serde(rename(serialize = "limit_packets"), serialize_with = "Packets::whole")]
     #[schemars(with = "WholePackets", extend("range" = ROOM.right))]
     pub limit: Packets,
@@ -60,7 +60,7 @@ impl Default for FqCodel {
 impl Kind for FqCodel {
     const DESCRIBED: Described = Described {
         names: &["fq-codel"],
-        summary: "A queue with controlled delay for each flow.",
+        summary: "CoDel with a separate queue for each flow.",
         source: "RFC 8290",
     };
 

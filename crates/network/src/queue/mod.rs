@@ -127,7 +127,8 @@ macro_rules! queues {
         $(pub use $afile::$akind;)+
         $(pub use $dfile::$dkind;)+
 
-        /// A queue discipline. Waiting packets are counted; the one in transmission is not.
+        /// A queue discipline. Its limits count waiting packets, without the packet in
+        /// transmission.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub enum Queue {
             /// No limit.

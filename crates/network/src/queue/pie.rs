@@ -19,22 +19,22 @@ pub struct Pie {
     /// Reference delay (QDELAY_REF).
     #[serde(rename(serialize = "target_s"))]
     pub target: Span,
-    /// Between two updates of the drop probability (T_UPDATE).
+    /// Time between two updates of the drop probability (T_UPDATE).
     #[serde(rename(serialize = "update_s"))]
     #[schemars(extend("range" = UPDATE.right))]
     pub update: Span,
-    /// Bursts that long pass (MAX_BURST).
+    /// Duration of bursts that pass without drops (MAX_BURST).
     #[serde(rename(serialize = "burst_s"))]
     pub burst: Span,
-    /// Weight of the distance from the reference, in 1/s.
+    /// Weight of the deviation of the delay from `target`, in 1/s.
     #[schemars(extend("range" = WEIGHT.right))]
     pub alpha: f64,
-    /// Weight of the change since the last update, in 1/s.
+    /// Weight of the change of the delay since the last update, in 1/s.
     #[schemars(extend("range" = WEIGHT.right))]
     pub beta: f64,
     /// Whether packets of flows that use ECN are marked while the probability is at most 0.1.
     pub ecn: bool,
-    /// Packets that fit at all.
+    /// Capacity of the queue in packets.
     #[serde(rename(serialize = "limit_packets"), serialize_with = "Packets::whole")]
     #[schemars(with = "WholePackets", extend("range" = ROOM.right))]
     pub limit: Packets,

@@ -15,7 +15,7 @@ use units::{Described, InvalidParameter, Packets, Time, WholePackets};
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Priority {
-    /// Packets that fit into each of the two classes.
+    /// Capacity of each of the two classes in packets.
     #[serde(rename(serialize = "limit_packets"), serialize_with = "Packets::whole")]
     #[schemars(with = "WholePackets", extend("range" = ROOM.right))]
     pub limit: Packets,
@@ -24,7 +24,7 @@ pub struct Priority {
 impl Kind for Priority {
     const DESCRIBED: Described = Described {
         names: &["strict-priority", "prio"],
-        summary: "Lower effort is served only while nothing else waits.",
+        summary: "Sends lower-effort packets only while no other packet waits.",
         source: "RFC 8622",
     };
 

@@ -12,19 +12,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Described, InvalidParameter, PROBABILITY, Packets, Rate, WholePackets, ensure};
 
-/// Drops with one probability while at least `threshold` packets wait (htsim's RandomQueue).
+/// Drops arrivals with a constant probability while at least `threshold` packets wait (htsim's
+/// RandomQueue).
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Random {
-    /// Waiting packets from which on arrivals are dropped with `probability`.
+    /// Number of waiting packets from which arrivals are dropped with `probability`.
     #[serde(rename(serialize = "threshold_packets"), serialize_with = "Packets::whole")]
     #[schemars(with = "WholePackets", extend("range" = WITHIN_LIMIT))]
     pub threshold: Packets,
-    /// Probability of a drop there.
+    /// Drop probability from `threshold` on.
     #[serde(default = "probability")]
     #[schemars(extend("range" = PROBABILITY.right))]
     pub probability: f64,
-    /// Packets that fit at all.
+    /// Capacity of the queue in packets.
     #[serde(rename(serialize = "limit_packets"), serialize_with = "Packets::whole")]
     #[schemars(with = "WholePackets", extend("range" = ROOM.right))]
     pub limit: Packets,
@@ -39,7 +40,7 @@ fn probability() -> f64 {
 impl Kind for Random {
     const DESCRIBED: Described = Described {
         names: &["random"],
-        summary: "Drops with one probability in the upper part of its room.",
+        summary: "Drops with a constant probability above a threshold.",
         source: "htsim, RandomQueue",
     };
 

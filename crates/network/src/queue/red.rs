@@ -24,10 +24,11 @@ pub struct Red {
     /// Drop probability at `max`.
     #[schemars(extend("range" = PART.right))]
     pub max_p: f64,
-    /// Whether the probability then rises to 1 at twice `max` instead of jumping there.
+    /// Whether the drop probability rises from `max_p` at `max` to 1 at twice `max`, instead of
+    /// jumping to 1 at `max`.
     #[serde(default = "gentle")]
     pub gentle: bool,
-    /// Weight of a new sample in the average (w_q); 1 takes the queue of the moment.
+    /// Weight of a new sample in the average (w_q); 1 uses the current queue.
     #[serde(default = "weight")]
     #[schemars(extend("range" = PART.right))]
     pub weight: f64,
@@ -37,7 +38,7 @@ pub struct Red {
     /// Whether packets of flows that use ECN are marked instead of dropped early.
     #[serde(default)]
     pub ecn: bool,
-    /// Packets that fit at all.
+    /// Capacity of the queue in packets.
     #[serde(rename(serialize = "limit_packets"), serialize_with = "Packets::whole")]
     #[schemars(with = "WholePackets", extend("range" = BEYOND_MIN))]
     pub limit: Packets,
@@ -64,9 +65,9 @@ fn weight() -> f64 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Spacing {
-    /// Every arrival by itself.
+    /// Drops of different arrivals are independent.
     Independent,
-    /// Evenly, by counting arrivals since the last drop (the published RED).
+    /// Drops are spaced evenly, by counting arrivals since the last drop (the published RED).
     #[default]
     Count,
 }

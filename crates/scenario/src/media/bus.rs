@@ -13,8 +13,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use units::{Described, Rate, Span};
 
-/// A shared Ethernet: one frame at a time on the whole bus (CSMA as ns-3 models it). Its stations
-/// are the nodes at the ends of its links and those of `nodes`.
+/// A shared Ethernet that carries one frame at a time (CSMA as ns-3 models it). Its stations are
+/// the nodes at the ends of its links, and the nodes in `nodes`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bus {
@@ -22,13 +22,13 @@ pub struct Bus {
     pub name: Name,
     /// Rate at which frames are sent.
     pub rate: Rate,
-    /// Propagation delay between any two stations; the bus stays busy for it.
+    /// Propagation delay between any two stations, during which the bus stays busy.
     #[serde(default)]
     pub delay: Span,
     /// The queue of each station; by default drop-tail of 100 packets.
     #[serde(default)]
     pub queue: Option<Queue>,
-    /// Further nodes on the bus that no link names.
+    /// Further nodes on the bus, which are not ends of links.
     #[serde(default)]
     pub nodes: Vec<Name>,
 }

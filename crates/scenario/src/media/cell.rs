@@ -14,40 +14,40 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use units::{Described, InvalidParameter, Span, ValidRange};
 
-/// A cellular network of one base station: in each direction a scheduler hands out resource blocks
-/// every millisecond, as LTE does, to users with a queue each. Its stations are the nodes at the
-/// ends of its links.
+/// A cellular network with one base station. In each direction a scheduler allocates resource
+/// blocks to users every millisecond, as in LTE; every user has its own queue. The stations of the
+/// cell are the nodes at the ends of its links.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cell {
     /// Name by which links refer to it, as their `medium`.
     pub name: Name,
-    /// The node that is the base station, at one end of all of its links.
+    /// The node of the base station, which is one end of every link of the cell.
     pub base: Name,
     /// Resource blocks of 180 kHz from the base station to users: 50 are 10 MHz.
     #[serde(default = "blocks")]
     #[schemars(extend("range" = BLOCKS.right))]
     pub blocks: u32,
-    /// Resource blocks from users to the base station; by default as many.
+    /// Resource blocks from users to the base station; by default as many as `blocks`.
     #[serde(default)]
     #[schemars(extend("range" = BLOCKS.right))]
     pub blocks_up: Option<u32>,
-    /// How the base station chooses the user that gets them.
+    /// How the base station allocates resource blocks to users.
     #[serde(default)]
     pub scheduler: Scheduler,
-    /// Time over which served rates are averaged (proportional fair).
+    /// Averaging time of the rates of users, for proportional fair.
     #[serde(default = "averaging")]
     #[schemars(extend("range" = AVERAGING.right))]
     pub averaging: Span,
-    /// Part of the blocks that carries no data but control and reference signals.
+    /// Fraction of the blocks that carries control and reference signals instead of data.
     #[serde(default = "overhead")]
     #[schemars(extend("range" = OVERHEAD.right))]
     pub overhead: f64,
-    /// Mean signal-to-noise ratio of users, in dB; without it, `radio` and places give it.
+    /// Mean signal-to-noise ratio of users, in dB; without it, computed from `radio` and positions.
     #[serde(default)]
     #[schemars(extend("range" = SNR.right))]
     pub snr_db: Option<f64>,
-    /// How users' signals vary around their mean (fading).
+    /// Fading: how users' signals vary around their mean.
     #[serde(default)]
     pub fading: Option<Fading>,
     /// Propagation between the base station and users.
@@ -89,7 +89,7 @@ fn overhead() -> f64 {
     0.25
 }
 
-/// A user of a cell: what it has in place of what all have.
+/// A user of a cell whose settings differ from those of the cell.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CellUser {
@@ -99,7 +99,7 @@ pub struct CellUser {
     #[serde(default)]
     #[schemars(extend("range" = SNR.right))]
     pub snr_db: Option<f64>,
-    /// How its signal varies around its mean (fading).
+    /// Fading: how its signal varies around its mean.
     #[serde(default)]
     pub fading: Option<Fading>,
     /// Its queue in each direction.
@@ -120,7 +120,7 @@ impl MediumTable for Cell {
     fn described() -> Described {
         Described {
             names: &["cell"],
-            summary: "Cells of base stations.",
+            summary: "Cellular networks, each with one base station.",
             source: "3GPP TS 36.211 and TS 36.213",
         }
     }

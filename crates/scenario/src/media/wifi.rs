@@ -16,31 +16,32 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use units::{Described, Rate, Span, ValidRange};
 
-/// A channel of IEEE 802.11 and its stations, which are the nodes at the ends of its links and
-/// those of `nodes`: each has one queue.
+/// A channel of IEEE 802.11. Its stations are the nodes at the ends of its links, and the nodes in
+/// `nodes`; each station has one queue.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Medium {
     /// Name by which links refer to it.
     pub name: Name,
-    /// The amendment.
+    /// The amendment of the standard.
     pub standard: Standard,
-    /// Rate at which data is sent, the highest where stations choose; by default the fastest.
+    /// Rate at which data is sent, or the highest rate if stations choose it; by default the
+    /// fastest.
     #[serde(default)]
     pub rate: Option<Rate>,
     /// How stations choose the rate of a packet.
     #[serde(default)]
     pub control: RateControl,
-    /// At which rate messages of routers to all neighbours are sent; by default at that of data if
-    /// it is fixed, so that who hears them can be sent data, and otherwise at the slowest.
+    /// Rate of broadcasts of routing protocols. By default it is the data rate if that is fixed, so
+    /// that stations that receive broadcasts also receive data; otherwise it is the slowest rate.
     #[serde(default)]
     pub broadcast: Option<Rate>,
-    /// How often a packet is attempted before it is given up.
+    /// Attempts to send a packet before it is dropped.
     #[serde(default = "attempts")]
     #[schemars(extend("range" = ATTEMPTS.right))]
     pub attempts: u32,
-    /// How long a sender waits for an acknowledgement to begin; by default as long as the standard
-    /// says.
+    /// How long a sender waits for an acknowledgement to begin; by default the time of the
+    /// standard.
     #[serde(default)]
     #[schemars(extend("range" = ACK_TIMEOUT.right))]
     pub ack_timeout: Option<Span>,
@@ -67,18 +68,18 @@ pub struct Medium {
     /// Stations that differ from the default.
     #[serde(default)]
     pub station: Vec<Station>,
-    /// Further stations that no link names: nodes that only pass on packets of others.
+    /// Further stations, which are not ends of links and only forward packets of others.
     #[serde(default)]
     pub nodes: Vec<Name>,
-    /// How packets find their way from station to station; without it a link is one hop.
+    /// Routing of packets from station to station; without it a link is one hop.
     #[serde(default)]
     pub routing: Option<Routing>,
-    /// The node or group whose nodes are access points: as an end of a link, its name stands for
-    /// the access point that a station reaches.
+    /// The node or group whose nodes are access points. As an end of a link, its name stands for
+    /// the access point that the other station reaches.
     #[serde(default)]
     pub access: Option<Name>,
-    /// How many such channels there are, each with a station of every node: orthogonal, numbered
-    /// from 1.
+    /// Number of such channels, which are orthogonal and numbered from 1. Every node has a station
+    /// on each.
     #[serde(default = "one")]
     #[schemars(extend("range" = CHANNELS.right))]
     pub channels: u32,
@@ -202,7 +203,7 @@ impl MediumTable for Medium {
                          nodes, not the nearest of several";
             return Err(placed(WrongKey::new(
                 "access",
-                "it has `access` points and another routing",
+                "it has `access` points, but its routing is another one",
                 right,
             )));
         }
@@ -381,7 +382,7 @@ impl Medium {
             true => Ok(()),
             false => {
                 let standard = format!("{:?}", self.standard).to_lowercase();
-                let right = "`wide`, `short_guard` and `streams` are of n-2.4 and n-5";
+                let right = "only n-2.4 and n-5 have `wide`, `short_guard` and `streams`";
                 Err(WrongKey::value("standard", standard, right))
             }
         }
@@ -391,7 +392,7 @@ impl Medium {
         self.check_rate("rate", self.rate)?;
         self.check_rate("broadcast", self.broadcast)?;
         if self.control == RateControl::Ideal && self.radio.is_none() {
-            let right = "it needs `radio`, which says how strong signals are";
+            let right = "it needs `radio`, which determines signal strengths";
             return Err(WrongKey::value("control", "ideal", right));
         }
         self.radio.as_ref().map_or(Ok(()), Radio::check).map_err(WrongKey::from)

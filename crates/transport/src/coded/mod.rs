@@ -33,15 +33,15 @@ pub use sender::{Answer, Sender, Sent};
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Coding {
-    /// R: combinations sent for each segment. At least 1/(1 − p) makes losses of p good.
+    /// R: combinations sent for each segment. At least 1/(1 − p) makes up for a loss of p.
     #[schemars(extend("range" = REDUNDANCY.right))]
     pub redundancy: f64,
-    /// W: how many segments, the newest ones, a combination covers.
+    /// W: number of segments that a combination covers; it covers the newest ones.
     #[serde(default = "six")]
     #[schemars(extend("range" = WINDOW.right))]
     pub window: u8,
-    /// The redundancy begins with `redundancy` and then follows the estimated loss p of the path:
-    /// 1/(1 − p) + 0.03, and no more than this. Without it, it stays.
+    /// Largest redundancy, if it adapts: it begins with `redundancy` and then follows 1/(1 − p) +
+    /// 0.03, where p is the estimated loss of the path. Without `up_to` it is constant.
     #[serde(default)]
     #[schemars(extend("range" = UP_TO.right))]
     pub up_to: Option<f64>,

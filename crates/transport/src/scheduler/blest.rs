@@ -27,7 +27,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Time;
 
-/// As min-rtt, but it waits for the fastest path if a slower one would block the send window.
+/// Like min-rtt, but it waits for the fastest path if a slower one would block the send window.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Blest {}
@@ -35,7 +35,7 @@ pub struct Blest {}
 impl Kind for Blest {
     const DESCRIBED: Described = Described {
         names: &["blest"],
-        summary: "Min-rtt that waits rather than let a slow path block the send window.",
+        summary: "Like min-rtt, but waits rather than let a slow path block the send window.",
         source: "Ferlin et al., IFIP Networking 2016, §IV",
     };
 

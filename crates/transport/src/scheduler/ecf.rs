@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 /// Hysteresis of the decision to wait.
 const BETA: f64 = 0.25;
 
-/// As min-rtt, but it waits for the fastest path if a slower one would be through later.
+/// Like min-rtt, but it waits for the fastest path if a slower one would finish later.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ecf {}
@@ -35,7 +35,7 @@ pub struct Ecf {}
 impl Kind for Ecf {
     const DESCRIBED: Described = Described {
         names: &["ecf"],
-        summary: "Min-rtt that waits where the fastest path alone is through sooner.",
+        summary: "Like min-rtt, but waits if the fastest path alone finishes sooner.",
         source: "Lim et al., CoNEXT 2017, §4",
     };
 

@@ -78,12 +78,12 @@ const WINDOWS: ValidRange<f64> = ValidRange {
     right: "it lies from 0.1 to 100 windows",
 };
 
-/// The scheduler of Linux: the path whose queued data would be done soonest.
+/// The scheduler of Linux: the path that would finish its queued data soonest.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Linux {
-    /// The application writes on demand: it keeps each path supplied with unsent data of so many
-    /// windows. By default it fills the send buffer.
+    /// The application writes on demand: it supplies each path with this many windows of unsent
+    /// data. By default it fills the send buffer.
     #[serde(default)]
     #[schemars(extend("range" = WINDOWS.right))]
     pub windows_ahead: Option<f64>,
@@ -92,7 +92,7 @@ pub struct Linux {
 impl Kind for Linux {
     const DESCRIBED: Described = Described {
         names: &["linux", "default"],
-        summary: "Linux's own: data goes at once to the path that would be done with it soonest.",
+        summary: "The scheduler of Linux: data goes at once to the path that would finish it soonest.",
         source: "Linux v6.18, net/mptcp/protocol.c, mptcp_subflow_get_send",
     };
 

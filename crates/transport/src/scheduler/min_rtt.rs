@@ -8,7 +8,8 @@ use super::{Choice, Described, Kind, Schedule, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The path of the smallest smoothed round-trip time with window space. Of equal ones the first.
+/// The path with the smallest smoothed round-trip time (srtt) among those with window space; the
+/// first one among equals.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MinRtt {}
@@ -16,7 +17,7 @@ pub struct MinRtt {}
 impl Kind for MinRtt {
     const DESCRIBED: Described = Described {
         names: &["min-rtt"],
-        summary: "The path of the smallest smoothed round-trip time with window space.",
+        summary: "The path with the smallest srtt among those with window space.",
         source: "Raiciu et al., NSDI 2012, §4",
     };
 

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wire::Range;
 
-/// As min-rtt, and every other path sends the same data too.
+/// Like min-rtt, and every other path sends the same data too.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Redundant {}
@@ -17,7 +17,7 @@ pub struct Redundant {}
 impl Kind for Redundant {
     const DESCRIBED: Described = Described {
         names: &["redundant"],
-        summary: "As min-rtt, and every other path sends the same data too.",
+        summary: "Like min-rtt, and every other path sends the same data too.",
         source: "Frömmgen et al., ICC 2016, §III",
     };
 

@@ -7,7 +7,7 @@ use super::{Choice, Described, Kind, Schedule, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Each path with window space in turn, a segment each.
+/// Paths with window space in turn, one segment each.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RoundRobin {}
@@ -15,7 +15,7 @@ pub struct RoundRobin {}
 impl Kind for RoundRobin {
     const DESCRIBED: Described = Described {
         names: &["round-robin"],
-        summary: "Each path with window space in turn.",
+        summary: "Paths with window space in turn, one segment each.",
         source: "Paasch et al., CSWS 2014, §3.1",
     };
 

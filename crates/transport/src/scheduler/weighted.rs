@@ -18,7 +18,7 @@ const WEIGHT: ValidRange<u32> = ValidRange {
     right: "a weight lies from 1 to 1000",
 };
 
-/// Paths with window space in turn, each for as many segments as its weight.
+/// Paths with window space in turn, each with as many segments as its weight.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Weighted {
@@ -30,7 +30,7 @@ pub struct Weighted {
 impl Kind for Weighted {
     const DESCRIBED: Described = Described {
         names: &["weighted"],
-        summary: "Each path with window space in turn, for as many segments as its weight.",
+        summary: "Paths with window space in turn, each with as many segments as its weight.",
         source: "Shreedhar and Varghese, SIGCOMM 1995, §3",
     };
 

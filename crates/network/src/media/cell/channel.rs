@@ -38,15 +38,15 @@ const SYMBOLS: f64 = 12.0 * 14.0;
 
 // Autoregressive of first order: shadowing (Gudmundson, Electronics Letters 1991); the fading of
 // single paths is faster and not Gaussian.
-/// A signal that comes and goes: a Gaussian process in dB around the mean, of which a part of 1/e
-/// is left after a `coherence`.
+/// Fading: the signal in dB is a Gaussian process around its mean, with an autocorrelation of 1/e
+/// after `coherence`.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Fading {
     /// Standard deviation in dB.
     #[schemars(extend("range" = DEVIATION.right))]
     pub deviation_db: f64,
-    /// Time after which little is left of how it was.
+    /// Coherence time: after it the autocorrelation of the signal is 1/e.
     #[serde(rename(serialize = "coherence_s"))]
     #[schemars(extend("range" = COHERENCE.right))]
     pub coherence: Span,

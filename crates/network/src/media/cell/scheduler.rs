@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Span;
 
-/// How a cell's blocks are shared out.
+/// How a cell allocates its resource blocks.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
 #[schemars(rename = "CellScheduler")]
 #[serde(rename_all = "kebab-case")]
@@ -13,15 +13,15 @@ pub enum Scheduler {
     // r / T, where T is the exponential average of what the user was given in each TTI, those
     // included in which it wanted nothing. Source: Jalali, Padovani and Pankaj, VTC 2000;
     // Viswanath, Tse and Laroia, IEEE Transactions on Information Theory 2002.
-    /// To the user whose rate of the moment is highest beside what it has been getting.
+    /// To the user with the highest ratio of current to average rate.
     #[default]
     ProportionalFair,
     // A turn is worth the blocks of one TTI, whenever they come; a user that needs less passes it
     // on.
-    /// To each in turn.
+    /// To each user in turn.
     RoundRobin,
     // It may starve all others.
-    /// To the user whose rate of the moment is highest.
+    /// To the user with the highest current rate.
     MaxRate,
 }
 
