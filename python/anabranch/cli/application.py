@@ -323,8 +323,7 @@ def compare(
 
 @app.command(
     cls=Command,
-    epilog="Example: anabranch reproduce khalili --quick --json out.json --report out/khalili\n\n"
-    "Example: anabranch paper new my-paper && anabranch reproduce ./my-paper --quick",
+    epilog="Example: anabranch reproduce khalili --quick --json out.json --report out/khalili",
 )
 def reproduce(
     what: Annotated[

@@ -20,7 +20,7 @@ paper_app = typer.Typer(
 
 @paper_app.command(
     cls=Command,
-    epilog="Example: anabranch paper new my-paper && anabranch reproduce ./my-paper --quick",
+    epilog="Example: anabranch paper new my-paper\n\nExample: anabranch reproduce ./my-paper --quick",
 )
 def new(
     name: Annotated[str, typer.Argument(help="Key of the paper, such as wischik-2011.")],
