@@ -127,6 +127,18 @@ def test_a_new_paper_runs_as_it_is_and_its_cells_are_scenarios(paper: Path) -> N
     assert select([str(paper), "mine.gain"]) == {str(paper): ["mine.gain"]}
 
 
+def test_a_cell_takes_a_law_of_the_folder_with_parameters(paper: Path) -> None:
+    (paper / "half.law").write_text(
+        "law half: TCP on each path\nparam beta = 0.5 in (0, 1]: the part of the window that a loss costs\n\n"
+        "growth  = 1 / w\nbackoff = w * (1 - beta)\n"
+    )
+    changed(paper, "cells.toml", 'controller = "{law}"', 'controller = "half.law:beta=0.4"')
+    opened(paper).check()
+    findings, lab = evaluate(paper, ["mine.table1.lia"], seeds=2)
+    assert findings[0].verdict != "not_run"
+    assert lab["lia-10"].plan.classes[0].controller.endswith("half:beta=0.4")
+
+
 def test_a_new_paper_needs_a_free_name_that_is_a_key(paper: Path) -> None:
     for name, why in (("mine", "is there already"), ("My paper", "is no key")):
         done = anabranch("paper", "new", name, "--in", paper.parent)

@@ -102,6 +102,12 @@ class Home:
         file = self.folder / name
         return str(file) if file.suffix == ".toml" and file.is_file() else name
 
+    def controller(self, name: str | None) -> str | None:
+        """A controller as `run` takes it: a law or a class in a file of the folder, or by name."""
+        file, colon, rest = (name or "").partition(":")
+        own = self.folder / file
+        return f"{own}{colon}{rest}" if file and own.is_file() else name
+
 
 class Paper:
     """A paper that a folder holds."""
@@ -188,7 +194,11 @@ class Paper:
             try:
                 for entry in expanded(part.table, env, known):
                     one = entry.configuration
-                    one = replace(one, scenario=self.home.scenario(one.scenario))
+                    one = replace(
+                        one,
+                        scenario=self.home.scenario(one.scenario),
+                        controller=self.home.controller(one.controller),
+                    )
                     if entry.name in found and found[entry.name].configuration != one:
                         raise Problem(f"there are two cells {entry.name!r}")
                     others = found[entry.name].experiments if entry.name in found else ()
