@@ -62,6 +62,11 @@ BROKEN = {
     "no band": ("ledger.toml", "min = 1.22, max = 1.36, ", "", "give min, max or both"),
     "a wrong key": ("ledger.toml", "min = 1.22", "minimum = 1.22", "minimum"),
     "an unknown explanation": ("ledger.toml", '["small_gain"]', '["large_gain"]', "large_gain"),
+    "a band without a measure": ("ledger.toml", ", measure = '" + RATE + "'", "", "no measure"),
+    "a loop over nothing": ("ledger.toml", "min = 1.22", "for = { n = [] }, min = 1.22", "nothing is judged"),
+    "a claim twice": ("ledger.toml", 'id = "mine.gain"', 'id = "mine.table1.lia"', "two claims"),
+    "a file included twice": ("ledger.toml", '["cells.toml"]', '["cells.toml", "cells.toml"]', "included twice"),
+    "a condition upside down": ("ledger.toml", "max = 2 }]", "max = 2, min = 3 }]", "exchange"),
     "no TOML": ("ledger.toml", 'kind = "table"', "kind = table", "Invalid value"),
     "a cell without a scenario": (
         "cells.toml",
@@ -107,6 +112,39 @@ def test_a_measure_that_fails_is_named_with_its_claim(paper: Path) -> None:
     changed(paper, "ledger.toml", RATE, 'timeouts("lia-10") / 0')
     with pytest.raises(LedgerError, match=r"ledger.toml:\d+: .*timeouts.* has no value: .*zero"):
         evaluate(paper, ["mine.table1.lia"], seeds=2)
+
+
+def test_what_is_no_truth_is_not_taken_for_one(paper: Path) -> None:
+    """A comparison of seeds is one for each, and users of a run are no replications."""
+    old = "min = 1.22, max = 1.36, measure = '" + RATE + "'"
+    text = (paper / "ledger.toml").read_text()
+    for new, why in (
+        (f"measure = '{RATE} > 1000'", r"write all\(...\), or compare means"),
+        ('min = 0, measure = \'each_user("lia-10", "multipath")\'', "take the mean over users"),
+        (f"measure = 'all({RATE} > 1000 for n in SIZES if n > 50)'", "nothing to hold"),
+    ):
+        (paper / "ledger.toml").write_text(text.replace(old, new))
+        with pytest.raises(LedgerError, match=why):
+            opened(paper).check()
+            evaluate(paper, ["mine.table1.lia"], seeds=1)
+
+
+def test_an_explanation_needs_a_truth_or_a_bound_and_points_to_hold(paper: Path) -> None:
+    text = (paper / "ledger.toml").read_text()
+    measure = 'mean(path("olia-10", "multipath", 1, "cwnd_segments"))'
+    miss = text.replace('value = "more", min = 0', 'value = "more", min = 1000')
+    cases = {
+        f"measure = '{measure}', max = 2 }}": f"measure = '{{n: {measure} for n in SIZES if n > 99}}', max = 2 }}",
+        "max = 2 }]": "}]",
+    }
+    for number, (old, new) in enumerate(cases.items()):
+        (paper / "ledger.toml").write_text(miss.replace(old, new).replace(", }]", " }]"))
+        if number:
+            with pytest.raises(LedgerError, match="a condition is a truth, or has min or max"):
+                evaluate(paper, ["mine.gain"], seeds=2)
+        else:
+            (finding,), _ = evaluate(paper, ["mine.gain"], seeds=2)
+            assert "no longer holds" in finding.why
 
 
 def test_a_python_file_that_cannot_be_imported_is_named(paper: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -13,13 +14,16 @@ from ..statistics import Interval, Verdict, interval, judge, worst
 from .findings import Check, Finding, difference_or_none, finding
 from .grid import filled, matching, rounds
 from .laboratory import Configuration, Laboratory
-from .language import UNKNOWN, Defined, Environment, Expression, Problem, definitions
+from .language import UNKNOWN, Defined, Environment, Expression, Problem, definitions, shown
 from .ledger import Claim
 from .library import BASIC
 from .reading import Content, Part, Place
 from .tracing import Trace, functions
 
 Band = tuple[float | None, float | None]
+
+JUDGED = {"min", "max", "about", "no_difference", "for"}
+"""Keys of an expectation that say how a measure is judged."""
 
 BESIDE = {"rate": "goodput"}
 """Measures that have another one beside them in tables."""
@@ -41,7 +45,7 @@ class Partial:
         low, high = band
         if high is not None:
             return "not_reproduced" if self.at_least.low > high else "undecided"
-        return "reproduced" if low is None or self.at_least.low >= low else "undecided"
+        return "reproduced" if low is not None and self.at_least.low >= low else "undecided"
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,11 @@ class Expectation:
     @classmethod
     def each(cls, name: str, entry: Any, env: Environment) -> list[Expectation]:
         """The expectations of an entry: several where it has `for`; none without a measure."""
-        if not isinstance(entry, Mapping) or "measure" not in entry:
+        if not isinstance(entry, Mapping):
+            return []
+        if "measure" not in entry:
+            if bounds := JUDGED & set(entry):
+                raise Problem(f"{name} has {', '.join(sorted(bounds))} and no measure")
             return []
         low, high = entry.get("min"), entry.get("max")
         if low is not None and high is not None and low > high:
@@ -78,6 +86,8 @@ class Expectation:
             inner = Environment(values, env)
             measure = Expression.read(entry["measure"])
             found.append(cls(filled(name, inner), entry, measure, values))
+        if not found:
+            raise Problem(f"{name}: `for` gives no values, so that nothing is judged")
         return found
 
     @property
@@ -123,10 +133,17 @@ class Expectation:
 def checked(name: str, published: Any, value: Any, band: Band) -> Check:
     """A value against a band: a truth, points of a curve that all lie inside, or one quantity."""
     if isinstance(value, bool | np.bool_):
+        if value and band != (None, None):  # False: the quantity has no meaning in these runs
+            raise Problem(f"{name} measures whether something holds: leave out min and max")
         held: Verdict = "reproduced" if value else "not_reproduced"
         return Check(name, published, bool(value), None, held)
     if isinstance(value, Partial):
         return Check(name, published, str(value), band, value.judged(band))
+    if band == (None, None):
+        raise Problem(
+            f"{name} has no band, and {shown(value)[:80]!r} is no truth: a comparison of seeds is one "
+            "for each of them, so write all(...), or compare means"
+        )
     if isinstance(value, Mapping | list | tuple) and not value:
         value = Nothing("nothing to judge: there are no points")
     if isinstance(value, Nothing):
@@ -145,6 +162,8 @@ def quantity(value: Any) -> Interval:
     """A value with its interval: over the seeds of an array; a number by itself is exact."""
     if isinstance(value, Interval):
         return value
+    if isinstance(value, np.ndarray) and value.ndim > 1:
+        raise Problem(f"values of shape {value.shape}: take the mean over users, or one of them")
     if isinstance(value, np.ndarray) and value.ndim:
         return interval(value)
     return Interval(float(value), 0.0, 1)
@@ -192,12 +211,16 @@ class Condition:
         value = env.evaluated(self.measure)
         if isinstance(value, bool | np.bool_):
             return bool(value), what
+        if self.band == (None, None):
+            raise Problem(f"{what}: a condition is a truth, or has min or max")
         from .row import band_text
 
         means = value.values() if isinstance(value, Mapping) else [value]
         found = [quantity(one).mean for one in means]
         low, high = self.band
-        held = all((low is None or low <= v) and (high is None or v <= high) for v in found)
+        held = bool(found) and all(
+            (low is None or low <= v) and (high is None or v <= high) for v in found
+        )
         numbers = ", ".join(f"{one:.3g}" for one in found)
         return held, f"{what} is {numbers}, and {band_text(self.band, '{:g}'.format)} belongs there"
 
@@ -223,6 +246,9 @@ class Explanation:
         if not match:
             raise Problem(f"{table['name']!r} is no name, and no name with parameters")
         names = [one.strip() for one in (match["parameters"] or "").split(",") if one.strip()]
+        for one in table["holds"]:
+            if one.get("min", -math.inf) > one.get("max", math.inf):
+                raise Problem(f"{one['what']}: min is above max; exchange the two")
         conditions = tuple(
             Condition(
                 Expression.template(one["what"]),
@@ -244,9 +270,15 @@ class Explanation:
             self.defined, Environment(dict(zip(self.parameters, values, strict=True)), env)
         )
 
+    def _applies(self, case: Any) -> bool:
+        """Whether the case is one that the explanation is for. Raises Problem."""
+        if not isinstance(case, bool | np.bool_):
+            raise Problem(f"where of {self.name} is no truth: compare means, or write all(...)")
+        return bool(case)
+
     def said(self, env: Environment) -> str:
         """The text if all conditions hold; else which one does not. Nothing in other cases."""
-        if self.where and not env.evaluated(self.where):
+        if self.where and not self._applies(env.evaluated(self.where)):
             return ""
         for condition in self.conditions:
             held, words = condition.holds(env)
@@ -443,7 +475,7 @@ def judged(one: Judged, paper: Vocabulary) -> Callable[[Claim, Laboratory], Find
             why = str(env.evaluated(one.evidence)).strip() if one.evidence else ""
             verdict = worst([check.verdict for check in checks])
             unless = "" if verdict == "reproduced" else explained(one, paper, lab)
-        except (Problem, KeyError) as error:
+        except (ArithmeticError, KeyError, TypeError, ValueError) as error:
             raise one.place.error(error) from error
         return finding(claim, one.world or lab.world.name, checks, why, unless=unless)
 

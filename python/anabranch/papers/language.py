@@ -135,6 +135,8 @@ def definitions(table: Mapping[str, Any]) -> dict[str, Any]:
         match = HEAD.match(key)
         if not match:
             raise Problem(f"{key!r} is no name, and no name with parameters")
+        if match["name"] in found:
+            raise Problem(f"{match['name']} is defined twice")
         body = Expression.of(value)
         if match["parameters"] is not None:
             names = tuple(name.strip() for name in match["parameters"].split(",") if name.strip())

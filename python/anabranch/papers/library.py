@@ -336,7 +336,11 @@ def _listed(many: Iterable[Values]) -> list[Values]:
 
 
 def _parts(many: Any) -> Any:
-    return _listed(many) if isinstance(many, Mapping) else many
+    """The parts of a truth. Raises ValueError for none, of which all would be true."""
+    found = _listed(many) if isinstance(many, Mapping) else many
+    if np.size(found) == 0:
+        raise ValueError("there is nothing to hold or not")
+    return found
 
 
 def _reduced(of: Callable[..., Any], pairwise: Callable[..., Any]) -> Measure:
@@ -347,7 +351,8 @@ def _reduced(of: Callable[..., Any], pairwise: Callable[..., Any]) -> Measure:
             for value in many[1:]:
                 found = pairwise(found, value)
             return found
-        return of(many)
+        numbers = [value for value in many if isinstance(value, float | np.floating)]
+        return np.nan if any(np.isnan(value) for value in numbers) else of(many)
 
     return reduce
 

@@ -233,8 +233,13 @@ class Paper:
     def claims(self) -> dict[str, Claim]:
         """The claims by id, in the ledger's order."""
         spelling = Spelling.of(self.content.merged("words"))
-        parts = self.content.each("claim")
-        return {part.table["id"]: Claim.of(part.table, spelling) for part in parts}
+        found: dict[str, Claim] = {}
+        for part in self.content.each("claim"):
+            claim = Claim.of(part.table, spelling)
+            if claim.id in found:
+                raise part.place.error(f"there are two claims {claim.id!r}", "id")
+            found[claim.id] = claim
+        return found
 
     @cached_property
     def places(self) -> dict[str, Place]:
@@ -250,6 +255,8 @@ class Paper:
                 one = Explanation.of(part.table)
             except Problem as error:
                 raise part.place.error(error) from None
+            if one.name in found:
+                raise part.place.error(f"there are two explanations {one.name!r}", "name")
             found[one.name] = one
         return found
 

@@ -50,6 +50,8 @@ class Content:
     """What the files of a folder have together."""
 
     parts: dict[str, list[Part]] = field(default_factory=dict)
+    files: set[Path] = field(default_factory=set)
+    """Those that have been included."""
 
     def each(self, key: str) -> list[Part]:
         """The entries of an array of tables, or the one table, in every file."""
@@ -90,6 +92,9 @@ def _read(file: Path, content: Content, within: list[Path]) -> None:
             )
         if not inner.is_file():
             raise place.error(f"there is no file {name} to include", "include", number)
+        if inner in content.files:
+            raise place.error(f"{name} is included twice; take one of the two out", "include")
+        content.files.add(inner)
         _read(file.parent / name, content, [*within, file.resolve()])
     for key, value in tables.items():
         rows = value if isinstance(value, list) else [value]
