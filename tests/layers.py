@@ -85,6 +85,7 @@ PYTHON = {
     "theory": {"theory", "plan", "_core", "offers", "axes"},
     # How axes are written.
     "axes": set(),
+    "arithmetic": set(),
     "scenario": {
         "scenario",
         "plan",
@@ -156,6 +157,7 @@ PYTHON = {
     # Plans of runs and their store; figures of it.
     "sweeps": {
         "sweeps",
+        "arithmetic",
         "plot",
         "theory",
         "axes",

@@ -145,6 +145,8 @@ def reproduce_command(names: list[str], options: ReproduceOptions) -> None:
     )
     if any(lab.interrupted for lab in laboratories.values()):
         raise KeyboardInterrupt
+    if wrong := [text for lab in laboratories.values() for text in lab.wrong]:
+        raise ValueError("\n".join(wrong))
     if options.strict and any(f.verdict not in ("reproduced", "not_run") for f in findings):
         raise typer.Exit(1)
 

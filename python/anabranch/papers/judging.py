@@ -68,6 +68,8 @@ class Expectation:
     measure: Expression
     values: Mapping[str, Any] = field(default_factory=dict)
     """Those of `for`."""
+    key: str = ""
+    """The name as the ledger has it, before `for` is filled in."""
 
     @classmethod
     def each(cls, name: str, entry: Any, env: Environment) -> list[Expectation]:
@@ -85,7 +87,7 @@ class Expectation:
         for values in rounds(entry.get("for", {}), env):
             inner = Environment(values, env)
             measure = Expression.read(entry["measure"])
-            found.append(cls(filled(name, inner), entry, measure, values))
+            found.append(cls(filled(name, inner), entry, measure, values, name))
         if not found:
             raise Problem(f"{name}: `for` gives no values, so that nothing is judged")
         return found
@@ -470,13 +472,19 @@ def judged(one: Judged, paper: Vocabulary) -> Callable[[Claim, Laboratory], Find
             configurations=paper.cells | lab.configurations,  # theory takes cells that do not run
         )
         env = Environment(one.defined, paper.environment(functions(paper.measures, own)))
+        checks: list[Check] = []
+        where: tuple[str, ...] = ()
         try:
-            checks = [expectation.check(env) for expectation in one.expectations]
+            for expectation in one.expectations:
+                where = ("expected", expectation.key)
+                checks.append(expectation.check(env))
+            where = ("evidence",)
             why = str(env.evaluated(one.evidence)).strip() if one.evidence else ""
+            where = ("because",)
             verdict = worst([check.verdict for check in checks])
             unless = "" if verdict == "reproduced" else explained(one, paper, lab)
         except (ArithmeticError, KeyError, TypeError, ValueError) as error:
-            raise one.place.error(error) from error
+            raise one.place.error(error, *where) from error
         return finding(claim, one.world or lab.world.name, checks, why, unless=unless)
 
     return evaluator

@@ -123,6 +123,8 @@ class Laboratory:
     world: World = field(default_factory=Simulation)
     absent: dict[str, str] = field(default_factory=dict)
     """Reasons why requested configurations have no result."""
+    wrong: list[str] = field(default_factory=list)
+    """Errors of claims whose measures failed on the results."""
     beside: Laboratory | None = None
     """The same configurations simulated, where this laboratory's world is another."""
 

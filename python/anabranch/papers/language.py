@@ -7,7 +7,6 @@ A text with `{expression:format}` in it is a template.
 from __future__ import annotations
 
 import ast
-import inspect
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,32 +15,18 @@ from typing import Any
 
 import numpy as np
 
+from ..arithmetic import OPERATORS, applied
 from ..offers import offer
 from .laboratory import NotRun
 
-OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-    ast.USub: operator.neg,
-    ast.UAdd: operator.pos,
-    ast.Not: operator.not_,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
+OTHERS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.In: lambda one, many: one in many,
     ast.NotIn: lambda one, many: one not in many,
     ast.BitAnd: operator.and_,
     ast.BitOr: operator.or_,
     ast.Invert: operator.invert,
 }
+"""Operators beside those of arithmetic: `&` and `|` are for truths of seeds."""
 
 HEAD = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:\((?P<parameters>[\w, ]*)\))?\Z")
 """A definition's key: `SIZES`, or `gain(n, users)`."""
@@ -98,7 +83,7 @@ def _parsed(source: str, text: str) -> ast.expr:
         why = error.msg if isinstance(error, SyntaxError) else str(error)
         raise Problem(f"{text!r} cannot be read: {why}") from None
     for node in ast.walk(tree):
-        if not isinstance(node, ALLOWED) and type(node) not in OPERATORS:
+        if not isinstance(node, ALLOWED) and type(node) not in (*OPERATORS, *OTHERS):
             raise Problem(f"{text!r} has {_named(node)}, which expressions do not have")
         if isinstance(node, ast.Call) and not isinstance(node.func, ast.Name):
             raise Problem(f"{text!r} calls something that is no name")
@@ -222,8 +207,9 @@ class Environment:
             raise
         except RecursionError:
             raise Problem(f"{expression.text!r} goes round in a circle") from None
-        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-            raise Problem(f"{expression.text!r} has no value: {error}") from error
+        except Exception as error:  # a paper's own Python may raise anything
+            kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+            raise Problem(f"{expression.text!r} has no value: {kind}{error}") from error
 
     def _of(self, node: ast.expr) -> Any:
         match node:
@@ -323,9 +309,7 @@ class Environment:
     def _applied(self, op: ast.AST, *values: Any) -> Any:
         if any(value is UNKNOWN for value in values):
             return UNKNOWN
-        if isinstance(op, ast.Pow) and np.max(np.abs(values[1])) > 64:
-            raise Problem("a power of more than 64")
-        return OPERATORS[type(op)](*values)
+        return OTHERS[type(op)](*values) if type(op) in OTHERS else applied(op, *values)
 
     def _both(self, op: ast.boolop, parts: Sequence[ast.expr]) -> Any:
         """`and` and `or`; a trace evaluates all parts, for the cells that they name."""
@@ -439,11 +423,3 @@ def shown(value: Any, form: str = "") -> str:
     if form and isinstance(value, int | np.integer):
         return format(int(value), form)
     return str(value)
-
-
-def kinds(function: Callable[..., Any]) -> dict[str, str]:
-    """The kinds of a function's parameters by name, as its annotations say them."""
-    parameters = inspect.signature(function).parameters.values()
-    return {
-        one.name: getattr(one.annotation, "__name__", str(one.annotation)) for one in parameters
-    }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,8 +20,8 @@ from .judging import Explanation, Judged, judged, traced
 from .laboratory import SIMULATION, Configuration, Laboratory
 from .language import Environment, Problem, definitions
 from .ledger import Claim, Spelling
-from .library import BASIC, of_runs, plan_of
-from .reading import LEDGER, Content, LedgerError, Part, Place, read
+from .library import BASIC, Measure, of_runs, plan_of
+from .reading import LEDGER, Content, LedgerError, Part, read
 from .row import Row
 from .sections import sections, trace
 from .tabled import Varied, entries, moved, rows, varied
@@ -72,30 +71,45 @@ class Home:
     package: str = ""
     """The package of the shipped folder; empty for one of a user's."""
 
-    def module(self) -> ModuleType | None:
-        """The folder's `measures.py`. Raises LedgerError if it cannot be imported."""
+    def measures(self) -> dict[str, Measure]:
+        """The measures of `measures.py` and of the folder's modules that it imports, by name.
+
+        Raises LedgerError if one cannot be imported, and for two of one name.
+        """
         file = self.folder / MEASURES
         if not file.is_file():
-            return None
-        if self.package:
-            return importlib.import_module(f"{self.package}.{file.stem}")
-        name = f"anabranch_paper_{abs(hash(self.folder.resolve()))}"
-        whole = importlib.util.spec_from_file_location(
-            f"{name}.{file.stem}", file, submodule_search_locations=None
-        )
-        package = ModuleType(name)
-        package.__path__ = [str(self.folder)]
-        sys.modules[name] = package
-        assert whole and whole.loader
-        module = importlib.util.module_from_spec(whole)
-        sys.modules[whole.name] = module
+            return {}
+        package = self.package or self._package()
         try:
-            whole.loader.exec_module(module)
+            importlib.import_module(f"{package}.{file.stem}")
         except Exception as error:
             raise LedgerError(
                 f"{file} cannot be imported: {type(error).__name__}: {error}"
             ) from error
-        return module
+        own = {name: one for name, one in sys.modules.items() if name.startswith(f"{package}.")}
+        found: dict[str, Measure] = {}
+        for module in own.values():
+            elsewhere = own.keys() - {module.__name__}
+            for name, one in vars(module).items():
+                if not getattr(one, "measures", False) or one in BASIC.values():
+                    continue
+                if one.__module__ in elsewhere:
+                    continue  # imported: it is collected where it is defined
+                if name.rstrip("_") in found:
+                    raise LedgerError(f"{self.folder}: there are two measures {name!r}")
+                found[name.rstrip("_")] = one
+        return found
+
+    def _package(self) -> str:
+        """A package of the user's folder, without the modules of an earlier one."""
+        name = f"anabranch_paper_{abs(hash(self.folder.resolve()))}"
+        for old in [one for one in sys.modules if one == name or one.startswith(f"{name}.")]:
+            del sys.modules[old]
+        package = ModuleType(name)
+        package.__path__ = [str(self.folder)]
+        sys.modules[name] = package
+        importlib.invalidate_caches()
+        return name
 
     def scenario(self, name: str) -> str:
         """A scenario as `load` takes it: a file of the folder, or a shipped one."""
@@ -152,11 +166,7 @@ class Paper:
     @cached_property
     def measures(self) -> dict[str, Any]:
         """What expressions can call: the basic measures and those of `measures.py`."""
-        module = self.home.module()
-        own = vars(module) if module else {}
-        return BASIC | {
-            name.rstrip("_"): one for name, one in own.items() if getattr(one, "measures", False)
-        }
+        return BASIC | self.home.measures()
 
     @cached_property
     def defined(self) -> dict[str, Any]:
@@ -240,11 +250,6 @@ class Paper:
                 raise part.place.error(f"there are two claims {claim.id!r}", "id")
             found[claim.id] = claim
         return found
-
-    @cached_property
-    def places(self) -> dict[str, Place]:
-        """The places of the claims by id."""
-        return {part.table["id"]: part.place for part in self.content.each("claim")}
 
     @cached_property
     def explanations(self) -> dict[str, Explanation]:

@@ -11,6 +11,7 @@ from .beside import explained
 from .findings import Finding, not_run
 from .laboratory import LEAST_RUNS, SIMULATION, Laboratory, Progress, Simulation, World
 from .paper import Home, Paper, shipped
+from .reading import LedgerError
 
 PAPERS: dict[str, Paper] = {
     "khalili": shipped("khalili"),
@@ -107,7 +108,9 @@ def evaluate(
 
     After an interrupt the claims whose configurations had all finished are judged, the others are
     `not_run`, and the laboratory's `interrupted` is set. Raises the errors of the world, and
-    KeyError for an unknown document or claim, and LedgerError for a folder that is wrong.
+    KeyError for an unknown document or claim, and LedgerError for a folder that is wrong. A claim
+    whose measure fails on the results is `not_run`, with the reason, and stands in the
+    laboratory's `wrong`.
     """
     paper = key if isinstance(key, Paper) else opened(key)
     ids = [lookup("claim", id, paper.claims, "the claims are") for id in ids]
@@ -159,7 +162,11 @@ def _judged(paper: Paper, id: str, laboratory: Laboratory) -> Finding:
         if len(laboratory[needed[0]].runs) < LEAST_RUNS:
             why = "its configurations have no two seeds in common and cannot be compared in pairs"
             return not_run(paper.claims[id], why)
-    found = evaluator(paper.claims[id], laboratory)
+    try:
+        found = evaluator(paper.claims[id], laboratory)
+    except LedgerError as error:  # the other claims keep their verdicts
+        laboratory.wrong.append(str(error))
+        return not_run(paper.claims[id], str(error))
     if found.verdict == "reproduced":
         return found
     evidence = f"{found.evidence} {explained(laboratory, needed)}".strip()

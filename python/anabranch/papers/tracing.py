@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from .. import tables
 from ..offers import lookup
 from ..records import Table, meanings
 from .laboratory import Configuration, Laboratory
-from .language import UNKNOWN, Environment, Expression, Problem, Unknown
+from .language import UNKNOWN, Problem, Unknown
 from .library import Measure, of_runs, plan_of
 
 METRICS = {
@@ -19,6 +20,19 @@ METRICS = {
     if isinstance(table, type) and issubclass(table, Table) and table is not Table
     for name in meanings(table)
 }
+
+
+KINDS = re.compile(r"\b(Cell|Users|Link|Metric)\b")
+
+
+def kind_of(annotation: Any) -> str:
+    """What a parameter names: `Cell` for one and for several; empty for anything else.
+
+    With postponed evaluation an annotation is a text.
+    """
+    alone = getattr(annotation, "__name__", "") if not get_args(annotation) else ""
+    match = KINDS.search(annotation if isinstance(annotation, str) else alone or str(annotation))
+    return match[1] if match else ""
 
 
 class Trace:
@@ -34,6 +48,7 @@ class Trace:
         """A measure as it is called before anything has run: it checks what its arguments name."""
         signature = inspect.signature(measure)
         parameters = list(signature.parameters.values())[1:]
+        kinds = {one.name: kind_of(one.annotation) for one in parameters}
         runs = not getattr(measure, "no_runs", False)
 
         def call(*values: Any, **named: Any) -> Unknown:
@@ -42,10 +57,11 @@ class Trace:
             except TypeError as error:
                 takes = ", ".join(str(one).split(":")[0] for one in parameters)
                 raise Problem(f"{name} takes ({takes}): {error}") from None
+            bound.apply_defaults()
             for parameter in parameters:
                 if parameter.name in bound.arguments:
-                    kind = str(getattr(parameter.annotation, "__name__", parameter.annotation))
-                    self._checked(kind, bound.arguments[parameter.name], bound.arguments, runs)
+                    value = bound.arguments[parameter.name]
+                    self._checked(kinds[parameter.name], value, bound.arguments, runs)
             return UNKNOWN
 
         call.traces = True  # type: ignore[attr-defined]
@@ -56,7 +72,7 @@ class Trace:
         if value is UNKNOWN:
             return
         try:
-            if kind in ("Cell", "Sequence[Cell]"):
+            if kind == "Cell":
                 for one in [value] if isinstance(value, str) else value:
                     if one is not UNKNOWN:
                         self._cell(one, runs)
@@ -100,11 +116,3 @@ def _with(lab: Laboratory, one: Measure) -> Callable[..., Any]:
         return one(lab, *values, **named)
 
     return call
-
-
-def checked(expression: Expression, env: Environment, *, what: str = "") -> Any:
-    """The value of an expression if it has one before anything runs. Raises Problem."""
-    try:
-        return env.evaluated(expression)
-    except Problem as error:
-        raise Problem(f"{what}: {error}" if what else str(error)) from None

@@ -7,35 +7,16 @@ from __future__ import annotations
 
 import ast
 import math
-import operator
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from ..arithmetic import OPERATORS, applied
 from .functions import IN_FILE, Derived, function
 from .numbers import NUMBER
 
 UNIT = re.compile(r"\s+([A-Za-zµ%][A-Za-zµ%/]*)\s*$")
-
-OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-    ast.USub: operator.neg,
-    ast.UAdd: operator.pos,
-    ast.Not: operator.not_,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-}
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "min": min,
@@ -188,21 +169,16 @@ def _evaluated(node: ast.expr, numbers: Mapping[str, float]) -> Any:
         case ast.Name(name):
             return numbers[name]
         case ast.UnaryOp(op, operand):
-            return OPERATORS[type(op)](_evaluated(operand, numbers))
+            return applied(op, _evaluated(operand, numbers))
         case ast.BinOp(left, op, right):
-            a, b = _evaluated(left, numbers), _evaluated(right, numbers)
-            if isinstance(op, ast.Pow) and abs(b) > 64:
-                raise ValueError("a power of more than 64")
-            return OPERATORS[type(op)](a, b)
+            return applied(op, _evaluated(left, numbers), _evaluated(right, numbers))
         case ast.BoolOp(ast.And(), parts):
             return all(_evaluated(part, numbers) for part in parts)
         case ast.BoolOp(_, parts):
             return any(_evaluated(part, numbers) for part in parts)
         case ast.Compare(left, ops, rights):
             sides = [_evaluated(one, numbers) for one in (left, *rights)]
-            return all(
-                OPERATORS[type(op)](a, b) for op, a, b in zip(ops, sides, sides[1:], strict=False)
-            )
+            return all(applied(op, a, b) for op, a, b in zip(ops, sides, sides[1:], strict=False))
         case ast.Call(ast.Name(name), parts) if name in FUNCTIONS:
             return FUNCTIONS[name](*(_evaluated(part, numbers) for part in parts))
     raise ValueError("no arithmetic")

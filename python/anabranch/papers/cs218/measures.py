@@ -13,35 +13,8 @@ from ...statistics import interval
 from ..judging import Nothing
 from ..laboratory import Laboratory, NotRun
 from ..library import Cell, Floats, Link, Metric, Users, measure, signed_percent
-from .figures import car_over_time, packets_by_path, subflows, throughputs  # noqa: F401
-from .nodes import (  # noqa: F401
-    capacity,
-    changed,
-    handovers,
-    hops,
-    interfaces,
-    least_connected,
-    nodes,
-    of_ways,
-    roles,
-    routes,
-    routes_used,
-    station,
-    subnets,
-    travelled,
-)
-from .replays import (  # noqa: F401
-    acknowledged,
-    boosted_growth,
-    compound_windows,
-    first_boosted,
-    halving_error,
-    largest_alpha,
-    losses_of,
-    off_bytes,
-)
-from .rules import controllers, law_error, refused, scenarios_of, window_after_loss  # noqa: F401
-from .series import HOW, at_end, dominated, fill_s, longest_gap_s, shift, silent  # noqa: F401
+from . import figures, nodes, replays, rules, series  # noqa: F401
+from .series import HOW
 
 Points = Mapping[str, Floats]
 """Values for each seed by the name of an algorithm, shape (seeds,) each."""

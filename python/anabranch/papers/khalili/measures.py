@@ -16,34 +16,7 @@ from ...scenario import load
 from ...statistics import Interval, interval
 from ..laboratory import Laboratory
 from ..library import Cell, Link, Users, measure, plan_of, without_runs
-from .flapping import dominated, turns
-from .rules import couples_increase_only, growth_error, halves_down_to, scenarios_of, without_data
-from .settling import (
-    rank_correlation,
-    settled,
-    settling,
-    settling_rank,
-    settling_ratio,
-    window_when_free,
-)
-from .wireless import design
-
-__all__ = [
-    "couples_increase_only",
-    "design",
-    "dominated",
-    "growth_error",
-    "halves_down_to",
-    "rank_correlation",
-    "scenarios_of",
-    "settled",
-    "settling",
-    "settling_rank",
-    "settling_ratio",
-    "turns",
-    "window_when_free",
-    "without_data",
-]
+from . import flapping, rules, settling, wireless  # noqa: F401
 
 
 @measure

@@ -12,51 +12,8 @@ from numpy.typing import ArrayLike
 from ...plan import Plan, Wifi
 from ..laboratory import Laboratory
 from ..library import Cell, Floats, Metric, Users, measure, plan_of, without_runs
-from .figures import (
-    against_product,
-    distributions,
-    inflation,
-    interfaces,
-    over_time,
-    unacknowledged,
-)
-from .flows import (
-    at_times,
-    correlated,
-    of_time,
-    percentile,
-    pieces,
-    same_events,
-    samples,
-    standstill,
-    warm,
-    widest_gap,
-    window_limit,
-)
-from .growth import increase, seen_increase
-from .logs import queue_difference
-
-__all__ = [
-    "against_product",
-    "at_times",
-    "correlated",
-    "distributions",
-    "increase",
-    "inflation",
-    "interfaces",
-    "of_time",
-    "over_time",
-    "percentile",
-    "pieces",
-    "queue_difference",
-    "same_events",
-    "samples",
-    "seen_increase",
-    "standstill",
-    "unacknowledged",
-    "widest_gap",
-    "window_limit",
-]
+from . import figures, flows, growth, logs  # noqa: F401
+from .flows import warm
 
 GHZ = {"a": "5", "b": "2.4", "g": "2.4"}
 """Bands of the amendments of 802.11 that the networks use."""
