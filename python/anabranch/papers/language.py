@@ -1,4 +1,4 @@
-"""The expressions of a ledger: arithmetic over results, with Python's syntax and few of its parts.
+"""The expressions of a ledger: arithmetic over results, in a small part of Python's syntax.
 
 `rate("c-olia-10", "multipath") / rate("c-lia-10", "multipath") - 1` is one number for each seed.
 A text with `{expression:format}` in it is a template.
