@@ -14,6 +14,7 @@ from anabranch.papers.judging import checked
 from anabranch.papers.laboratory import Configuration
 from anabranch.papers.language import Environment, Expression
 from anabranch.papers.library import of_runs
+from anabranch.papers.logs import Steps
 from anabranch.papers.pages import write_report
 from anabranch.papers.tracing import functions
 from anabranch.papers.tse.comparing import allocation
@@ -220,15 +221,16 @@ def test_a_log_has_windows_and_packets_of_every_path() -> None:
     result = ab.run("tse/shared", 1, overrides=change)
     sent = result.path("ensemble", 0, "sent_packets")[0, 0]
     assert int((logs[0].sent_s > 8).sum()) == pytest.approx(sent, abs=2)
-    times, before, after = changes(logs[0])
+    times, before, after = np.transpose(changes(logs[0]))
     assert (np.diff(times) > 0).all() and (after[:-1] == before[1:]).all()
 
 
 def test_probes_are_in_turn_unless_every_background_flow_may_send() -> None:
     def log(sent: list[float], offsets: list[float], windows: list[float]) -> PathLog:
-        none, changed = np.array([]), np.arange(len(windows), dtype=float)
-        columns = np.array(sent), np.array(offsets), none, changed, np.array(windows)
-        return PathLog(*columns, state_s=none, states=[], measured_s=none, rtts_s=none)
+        none = np.array([])
+        changed = Steps(np.arange(len(windows), dtype=float), np.array(windows))
+        rtts = Steps(none, none)
+        return PathLog(np.array(sent), np.array(offsets), none, changed, rtts, none, [])
 
     first = log([0.5, 1.5, 2.5, 4.5], [0, 1, 1, 9], [1, 1, 1, 0, 4])
     second = log([2.5, 3.5], [5, 6], [0, 0, 1, 1, 1])

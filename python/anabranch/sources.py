@@ -33,17 +33,28 @@ def load(source: str | Path) -> Scenario:
     Raises ScenarioError when there is no such file, scenario or cell, or when it is not text or
     invalid.
     """
-    key, colon, name = str(source).partition(":")
-    of_paper = "/" not in key or (Path(key) / "ledger.toml").is_file()
-    if not colon or not of_paper or Path(source).is_file():
+    place = _cell_of(str(source))
+    if not place or Path(source).is_file():
         return scenario.load(source)
     from .papers import LedgerError
     from .papers.cells import cell
 
     try:
-        return cell(key, name)
+        return cell(*place)
     except (KeyError, LedgerError) as error:
         raise ScenarioError(str(error)) from None
+
+
+def _cell_of(source: str) -> tuple[str, str] | None:
+    """A document's key or a paper's folder, and the name of a cell; None for a scenario.
+
+    Names of folders and of cells may have colons.
+    """
+    for colon in (at for at, letter in enumerate(source) if letter == ":"):
+        if (Path(source[:colon]) / "ledger.toml").is_file():
+            return source[:colon], source[colon + 1 :]
+    key, colon_, name = source.partition(":")
+    return (key, name) if colon_ and "/" not in key else None
 
 
 def named(world: Callable[Concatenate[Scenario, P], R]) -> World[P, R]:

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 import anabranch as ab
 from anabranch.cli.papers import new_command
-from anabranch.papers import PAPERS, LedgerError, evaluate, opened, select
+from anabranch.papers import PAPERS, Laboratory, LedgerError, check, evaluate, opened, select
 from anabranch.papers.lines import line_of
 from anabranch.papers.reading import schema
+from anabranch.papers.readings import BASIC
 
 
 def anabranch(*words: object) -> subprocess.CompletedProcess[str]:
@@ -79,7 +80,86 @@ BROKEN = {
     "a cyclic include": ("cells.toml", "[[cells]]", 'include = ["ledger.toml"]\n[[cells]]', "take one of the two out"),
     "a file to include that is not there": ("ledger.toml", '"cells.toml"', '"sells.toml"', "sells.toml"),
     "definitions in a circle": ("ledger.toml", "SIZES = [10, 30]", 'SIZES = "SIZES"', "circle"),
+    "a metric of another table": ("ledger.toml", RATE, 'of_users("lia-10", "multipath", "queue_packets")', "metric"),
+    "a path that the class does not have": ("ledger.toml", RATE, 'path("lia-10", "multipath", 2, "loss")', "count from 0 to 1"),
+    "a loop over numbers": ("cells.toml", 'for = { n = "SIZES", law = ["lia", "olia"] }', 'for = "SIZES"', "a table of names"),
+    "a loop over too many": ("ledger.toml", "min = 1.22", 'for = { n = "range(99999)" }, min = 1.22', "at most"),
+    "numbers without end": ("ledger.toml", RATE, "len(range(10 ** 9))", "at most"),
+    "a list without end": ("ledger.toml", RATE, "len([0] * 10 ** 9)", "parts"),
+    "a number without end": ("ledger.toml", RATE, "((9 ** 64) ** 64) ** 64", "bits"),
+    "a format without end": ("ledger.toml", '"""Mb/s more: ', '"""{1:999999999d} more: ', "99 characters"),
+    "names without end": ("ledger.toml", 'kind = "table"', 'cells = ["' + "{a,b}" * 30 + '"]\nkind = "table"', "at most"),
+    "a weight that is no number": ("cells.toml", "[[cells]]", '[[cells]]\nweight = "SIZES"', "a number belongs there"),
+    "an override that is no list": ("cells.toml", 'set = [', 'set = [\n  "*7",', "a list of overrides"),
+    "a cell that is no file": ("cells.toml", 'name = "{law}-{n}"', 'name = "../{law}-{n}"', "no good name"),
+    "a controller that is not there": ("cells.toml", 'controller = "{law}"', 'controller = "mine.py:Mine"', "mine.py"),
+    "a quick claim that is not there": ("ledger.toml", "[define]", '[quick]\nclaims = ["gian"]\n[define]', "mine.gain"),
 }  # fmt: skip
+
+
+def rates(cell: str = "lia-10", users: str = "multipath", more: str = "") -> str:
+    """A row of the table of rates."""
+    return f"""[[rates]]
+scenario = "S"
+setting = "1"
+cell = "{cell}"
+users = "{users}"
+controller = "lia"
+{more}
+"""
+
+
+def variants(start: str, users: str) -> str:
+    """A table of open parameters."""
+    return f"""[sensitivity]
+value = 'rate(cell, "{users}")'
+[[sensitivity.variant]]
+name = "as chosen"
+from = "{start}"
+"""
+
+
+SECTIONS = {
+    "a row of rates without its cell": (rates(cell="lia-11"), "`lia-10`"),
+    "a row of rates without its class": (rates(users="multi"), "`multipath`"),
+    "a row of rates without theory": (rates(), "[report.theory]"),
+    "a row of rates of no number": (
+        rates(more='claim = "mine.gain"\nexpected = "gain at N1 = {{n}}"'),
+        "no number as its value",
+    ),
+    "a figure of nothing": (
+        '[[section]]\ntitle = "T"\n[[section.figure]]\ncaption = "C"\n',
+        "a figure has draw",
+    ),
+    "a caption with an unknown name": (
+        """[[section]]
+title = "T"
+[[section.table]]
+caption = "{N}"
+head = ["a"]
+rows = "[[1]]"
+""",
+        "there is no 'N'",
+    ),
+    "variants without a value": (
+        '[[sensitivity.variant]]\nname = "as chosen"\nfrom = "lia-*"\n',
+        '"value" is a required',
+    ),
+    "a variant's value of an unknown class": (variants("lia-*", "multi"), "`multipath`"),
+    "a variant of no cell": (variants("sack-*", "multipath"), "no cell is called"),
+}
+
+
+@pytest.mark.parametrize("what", SECTIONS)
+def test_tables_and_figures_are_checked_before_anything_runs(what: str, paper: Path) -> None:
+    text, remedy = SECTIONS[what]
+    before = (paper / "ledger.toml").read_text()
+    (paper / "ledger.toml").write_text(before + "\n" + text)
+    with pytest.raises(LedgerError) as raised:
+        check(opened(paper))
+    found = re.match(r".*/ledger\.toml:(\d+): ", str(raised.value))
+    assert found and remedy in str(raised.value), raised.value
+    assert int(found[1]) > before.count("\n")
 
 
 @pytest.mark.parametrize("what", BROKEN)
@@ -87,7 +167,7 @@ def test_a_broken_folder_is_refused_with_file_line_and_remedy(what: str, paper: 
     file, old, new, remedy = BROKEN[what]
     line = changed(paper, file, old, new)
     with pytest.raises(LedgerError) as raised:
-        opened(paper).check()
+        check(opened(paper))
     text = str(raised.value)
     found = re.match(r"(.*/(\w+\.toml)):(\d+): ", text)
     assert found and remedy in text, text
@@ -163,7 +243,7 @@ def test_what_is_no_truth_is_not_taken_for_one(paper: Path) -> None:
     ):
         (paper / "ledger.toml").write_text(text.replace(old, new))
         try:
-            opened(paper).check()
+            check(opened(paper))
             _, lab = evaluate(paper, ["mine.table1.lia"], seeds=1)
             (found,) = lab.wrong
         except LedgerError as error:
@@ -192,7 +272,50 @@ def test_an_explanation_needs_a_truth_or_a_bound_and_points_to_hold(paper: Path)
 def test_a_python_file_that_cannot_be_imported_is_named(paper: Path) -> None:
     (paper / "measures.py").write_text("import nothing_of_this_name\n")
     with pytest.raises(LedgerError, match=r"measures.py cannot be imported: ModuleNotFoundError"):
-        opened(paper).check()
+        check(opened(paper))
+
+
+def test_an_explanation_that_no_claim_names_is_checked_too(paper: Path) -> None:
+    changed(paper, "ledger.toml", 'because = ["small_gain"]\n', "")
+    check(opened(paper))
+    changed(paper, "ledger.toml", 'text = "OLIA keeps {path(', 'text = "OLIA keeps {paths(')
+    with pytest.raises(LedgerError, match="did you mean `path`"):
+        check(opened(paper))
+
+
+def test_a_measures_file_that_ends_the_program_and_a_file_for_a_folder_are_errors(
+    paper: Path,
+) -> None:
+    with pytest.raises(LedgerError, match="give the folder that has"):
+        check(opened(paper / "ledger.toml"))
+    (paper / "measures.py").write_text("raise SystemExit(0)\n")
+    with pytest.raises(LedgerError, match="SystemExit"):
+        check(opened(paper))
+
+
+def test_a_scenario_that_changes_is_read_again_by_theory(paper: Path) -> None:
+    """A notebook edits a file and asks again."""
+    changed(paper, "ledger.toml", RATE, 'most_throughput("lia-10")')
+    text = (paper / "network.toml").read_text()
+    for factor in (1, 3):
+        fast = text.replace('duration = "60 s"', f'duration = "{60 * factor} s"')
+        (paper / "network.toml").write_text(
+            fast.replace('rate = "10 Mb/s"', f'rate = "{factor}0 Mb/s"')
+        )
+        lab = Laboratory(opened(paper).cells)
+        assert BASIC["most_throughput"](lab, "lia-10") == pytest.approx(10 + 10 * factor)
+
+
+def test_cells_that_are_the_same_runs_run_once(paper: Path) -> None:
+    (paper / "cells.toml").open("a").write("[[cells]]\nname = 'again'\nfrom = 'lia-10'\n")
+    lab = Laboratory(opened(paper).cells, seeds=1)
+    lab.run(["lia-10", "again"])
+    assert lab["again"] is lab["lia-10"]
+
+
+def test_a_folder_with_a_colon_in_its_name_has_cells(paper: Path) -> None:
+    folder = paper.rename(paper.parent / "a:b")
+    assert ab.load(f"{folder}:lia-10").plan().classes[0].count == 10
 
 
 def test_a_new_paper_runs_as_it_is_and_its_cells_are_scenarios(paper: Path) -> None:
@@ -213,7 +336,7 @@ def test_a_cell_takes_a_law_of_the_folder_with_parameters(paper: Path) -> None:
         "growth  = 1 / w\nbackoff = w * (1 - beta)\n"
     )
     changed(paper, "cells.toml", 'controller = "{law}"', 'controller = "half.law:beta=0.4"')
-    opened(paper).check()
+    check(opened(paper))
     findings, lab = evaluate(paper, ["mine.table1.lia"], seeds=2)
     assert findings[0].verdict != "not_run"
     assert lab["lia-10"].plan.classes[0].controller.endswith("half:beta=0.4")
@@ -227,7 +350,7 @@ def test_a_new_paper_needs_a_free_name_that_is_a_key(paper: Path) -> None:
 
 @pytest.mark.parametrize("key", PAPERS)
 def test_the_shipped_papers_have_that_form_and_nothing_is_wrong_in_them(key: str) -> None:
-    PAPERS[key].check()
+    check(PAPERS[key])
     jsonschema_rs.meta.validate(schema())
 
 

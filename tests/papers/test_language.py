@@ -11,7 +11,7 @@ from anabranch.papers import PAPERS
 from anabranch.papers.grid import alternatives, matching
 from anabranch.papers.laboratory import NotRun
 from anabranch.papers.language import UNKNOWN, Environment, Expression, Problem, definitions
-from anabranch.papers.library import BASIC
+from anabranch.papers.readings import BASIC
 from anabranch.papers.tracing import Trace, functions
 
 SEEDS = np.array([1.0, 2.0, 3.0])

@@ -132,7 +132,7 @@ def test_what_is_taken_in_does_not_count_redundancy_and_no_link_carries_more_tha
 def events(*rows: tuple[float, str]) -> logs.Events:
     """Events of a path."""
     t_s, kinds = zip(*rows, strict=True)
-    return logs.Events(np.array(t_s), tuple(kinds))
+    return logs.Events(np.array(t_s), np.array(kinds))
 
 
 def test_an_episode_has_the_losses_since_the_verdict_before() -> None:

@@ -164,20 +164,19 @@ def test_the_readings_differ_where_the_cap_binds() -> None:
 
 
 def test_a_law_that_is_not_the_formula_is_noticed() -> None:
-    lab = Laboratory({})
-    assert rules.law_error(lab, "ewtcp", "growth", "a/w_r", 2000) > 0.1
-    assert rules.law_error(lab, "ewtcp", "backoff", "w_r/2", 2000) < 1e-12
+    assert rules.law_error("ewtcp", "growth", "a/w_r", 2000) > 0.1
+    assert rules.law_error("ewtcp", "backoff", "w_r/2", 2000) < 1e-12
 
 
 def test_a_scenario_that_refuses_a_controller_is_named() -> None:
-    found = rules.refused(Laboratory({}), ["cs218/ramp"], ["lia", "no-such-law"])
+    found = rules.refused(["cs218/ramp"], ["lia", "no-such-law"])
     assert found == ["no-such-law in cs218/ramp"]
 
 
 def test_each_acknowledgement_of_a_run_moves_the_window_as_its_rule_says_and_no_other() -> None:
     log = logs.logged("near-and-far", "cs218")
     assert len(log.moments) > 10_000 and len(log.losses) > 5
-    one = (Laboratory({}), "near-and-far", "cs218")
+    one = ("near-and-far", "cs218")
     assert replays.off_bytes(*one, "twice") <= 1
     assert replays.off_bytes(*one, "capped") > 20
     assert set(replays.first_boosted(*one)) == {6}

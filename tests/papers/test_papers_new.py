@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.papers import Laboratory, Paper
+from anabranch.papers import Laboratory, Paper, check
 from anabranch.papers.paper import shipped
 from anabranch.papers.peng_2016 import measures as balia
 from anabranch.papers.ware_2019 import measures as harm
@@ -36,7 +36,7 @@ def bands(paper: Paper) -> list[tuple[str, dict[str, Any]]]:
 
 
 def test_nothing_is_wrong_with_a_folder(paper: Paper) -> None:
-    paper.check()
+    check(paper)
     assert 8 <= len(paper.claims) <= 20
     assert all(id.startswith(f"{paper.key}.") for id in paper.claims)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from anabranch.papers.library import BASIC, PLAIN
+from anabranch.papers.library import PLAIN
 from anabranch.papers.reading import schema
+from anabranch.papers.readings import BASIC
 
 from .markdown import table
 

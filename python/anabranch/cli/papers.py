@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 
 from ..files import atomic_write, write_json
-from ..papers import Paper, opened
+from ..papers import Paper, check, opened
 from ..papers.reading import schema
 from .keeping import show_and_write
 from .terminal import console, table
@@ -52,7 +52,7 @@ def shown(folder: Path) -> str:
 def check_command(name: str, json: Path | None) -> None:
     """Checks a paper and prints its claims. Raises LedgerError, and UnknownName for an unknown one."""
     paper = opened(name)
-    paper.check()
+    check(paper)
     rows = described(paper)
     head = ["claim", "judged by", "cells", "explanations"]
     body = [

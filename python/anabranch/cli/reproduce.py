@@ -13,7 +13,7 @@ import typer
 from ..files import check_writable, write_json
 from ..makers import Maker
 from ..offers import chosen
-from ..papers import Finding, Laboratory, Paper, evaluate, select
+from ..papers import Finding, Laboratory, Paper, check, evaluate, select
 from ..papers.beside import conditions, together
 from ..papers.explanations import explanations
 from ..papers.laboratory import SIMULATION, Progress, Simulation, World
@@ -105,7 +105,7 @@ def reproduce_command(names: list[str], options: ReproduceOptions) -> None:
     papers = {key: opened(key) for key in selected}
     for name, paper in papers.items():
         if is_folder(name):
-            paper.check()  # those that are shipped are checked by tests
+            check(paper)  # those that are shipped are checked by tests
     if report:
         report.mkdir(parents=True, exist_ok=True)
         for paper in papers.values():

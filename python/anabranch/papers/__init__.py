@@ -1,5 +1,6 @@
 """The source documents: experiments, published numbers, verdicts."""
 
+from .checking import check
 from .findings import Check, Finding
 from .laboratory import Configuration, Laboratory
 from .ledger import Claim
@@ -21,6 +22,7 @@ __all__ = [
     "Metric",
     "Paper",
     "Users",
+    "check",
     "evaluate",
     "measure",
     "opened",

@@ -6,6 +6,7 @@ An entry is a cell, or many: its texts have `{expression}` in them, and `for` gi
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,10 @@ from .language import Environment, Expression, Problem
 
 BRACES = re.compile(r"\{([\w.+ -]*(?:,[\w.+ -]*)+)\}")
 """Alternatives: words with commas between, so that no expression is taken for them."""
+
+
+MOST_ROUNDS = 10_000
+"""Entries that one entry stands for; more are a slip."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,12 @@ def alternatives(pattern: str) -> list[str]:
 
     >>> alternatives("{a,c}-{lia,olia}-10")
     ['a-lia-10', 'a-olia-10', 'c-lia-10', 'c-olia-10']
+
+    Raises Problem for more than `MOST_ROUNDS`.
     """
+    many = math.prod(one.count(",") + 1 for one in BRACES.findall(pattern))
+    if many > MOST_ROUNDS:
+        raise Problem(f"{pattern!r} stands for {many} names; at most {MOST_ROUNDS} are taken")
     match = BRACES.search(pattern)
     if not match:
         return [pattern]
@@ -81,6 +91,8 @@ def rounds(table: Loops, env: Environment) -> Iterator[dict[str, Any]]:
         table = found
     if not isinstance(table, Mapping):
         for row in table:
+            if not isinstance(row, Mapping):
+                raise Problem(f"for has {row!r}, and a table of names and values belongs there")
             yield from rounds({k: v if isinstance(v, list) else [v] for k, v in row.items()}, env)
         return
     lists: list[list[Any]] = []
@@ -89,12 +101,14 @@ def rounds(table: Loops, env: Environment) -> Iterator[dict[str, Any]]:
         if not isinstance(found, list | tuple):
             raise Problem(f"for.{name} is {found!r}, and a list belongs there")
         lists.append(list(found))
+    if (many := math.prod(map(len, lists))) > MOST_ROUNDS:
+        raise Problem(f"for gives {many} combinations; at most {MOST_ROUNDS} are taken")
     for combination in itertools.product(*lists):
         yield dict(zip(table, combination, strict=True))
 
 
 def filled(text: str, env: Environment) -> str:
-    """A text with its expressions filled in."""
+    """A text with its expressions filled in. Raises Problem."""
     return str(env.evaluated(Expression.template(text))).strip() if "{" in text else text
 
 
@@ -117,6 +131,8 @@ def expanded(
 
 def _entry(table: Mapping[str, Any], env: Environment, base: Configuration | None) -> Entry:
     name = filled(table["name"], env)
+    if any(part in ("", ".", "..") for part in name.split("/")):
+        raise Problem(f"the cell {name!r} has no good name: measurements are files of that path")
     scenario = filled(table["scenario"], env) if "scenario" in table else ""
     if not scenario and base is None:
         raise Problem(f"the cell {name!r} has no scenario")
@@ -130,6 +146,8 @@ def _entry(table: Mapping[str, Any], env: Environment, base: Configuration | Non
         weight = table["weight"]
         if isinstance(weight, str):
             weight = env.evaluated(Expression.read(weight))
+        if not isinstance(weight, int | float):
+            raise Problem(f"weight is {weight!r}, and a number belongs there")
         changes["weight"] = float(weight)
     changes["overrides"] = (*one.overrides, *overrides(_list(table.get("set", [])), env))
     experiments = tuple(filled(one, env) for one in _list(table.get("experiment", [])))
@@ -140,8 +158,10 @@ def overrides(texts: Sequence[str], env: Environment) -> Iterator[str]:
     """Overrides as `--set` takes them. `*name` stands for the list that a definition gives."""
     for text in texts:
         if text.startswith("*"):
-            for one in env.evaluated(Expression.read(text[1:])):
-                yield str(one)
+            found = env.evaluated(Expression.read(text[1:]))
+            if not isinstance(found, list | tuple):
+                raise Problem(f"{text} is {found!r}, and a list of overrides belongs there")
+            yield from map(str, found)
         else:
             yield filled(text, env)
 

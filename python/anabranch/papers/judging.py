@@ -264,6 +264,16 @@ class Explanation:
         where = Expression.read(table["where"]) if "where" in table else None
         return cls(match["name"], tuple(names), text, conditions, where, defined)
 
+    def traced(self, values: Sequence[Any], env: Environment) -> None:
+        """Evaluates all that it has, before anything has been run. Raises Problem."""
+        inside = self.environment(values, env)
+        for condition in self.conditions:
+            inside.evaluated(condition.measure)
+            inside.evaluated(condition.what)
+        for one in (self.text, self.where):
+            if one:
+                inside.evaluated(one)
+
     def environment(self, values: Sequence[Any], env: Environment) -> Environment:
         """The names that its expressions have."""
         if len(values) != len(self.parameters):
@@ -405,14 +415,7 @@ def _reason(text: str, defined: Mapping[str, Any], reasons: Trace, paper: Vocabu
         raise Problem(f"there is no [[explanation]] {name!r}")
     trace = Trace(paper.cells)
     env = Environment(defined, paper.environment(functions(paper.measures, trace), tracing=True))
-    explanation = paper.explanations[name]
-    inside = explanation.environment(env.evaluated(arguments), env)
-    for condition in explanation.conditions:
-        inside.evaluated(condition.measure)
-        inside.evaluated(condition.what)
-    for one in (explanation.text, explanation.where):
-        if one:
-            inside.evaluated(one)
+    paper.explanations[name].traced(env.evaluated(arguments), env)
     reasons.mentioned |= trace.mentioned
     return Reason(name, arguments, tuple(trace.read))
 

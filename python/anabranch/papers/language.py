@@ -31,6 +31,9 @@ OTHERS: dict[type[ast.AST], Callable[..., Any]] = {
 HEAD = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:\((?P<parameters>[\w, ]*)\))?\Z")
 """A definition's key: `SIZES`, or `gain(n, users)`."""
 
+WIDE = re.compile(r"\d{3}")
+"""A width or a precision that no text needs."""
+
 MOST_DEEP = 40
 """Definitions inside one another; more are a circle."""
 
@@ -222,6 +225,8 @@ class Environment:
                 return UNKNOWN if UNKNOWN in texts else "".join(texts)
             case ast.FormattedValue(inner, _, spec):
                 value, form = self._of(inner), self._of(spec) if spec else ""
+                if WIDE.search(str(form)):
+                    raise Problem(f"the format {form!r} is of more than 99 characters")
                 return UNKNOWN if UNKNOWN in (form,) or value is UNKNOWN else shown(value, form)
             case ast.BinOp(left, op, right):
                 return self._applied(op, self._of(left), self._of(right))

@@ -1,7 +1,8 @@
 """What expressions of a ledger can call: metrics of cells, theory on them, and arithmetic.
 
-A function with a parameter `lab` reads results; the others do not. `Cell`, `Users`, `Link` and
-`Metric` as annotations say what a text names, so that a ledger can be checked before anything runs.
+A function with a parameter `lab` reads results; the others do not. Annotations such as `Cell`,
+`Users`, `Link` and `Metric` say what an argument names, so that a ledger can be checked before
+anything runs.
 """
 
 from __future__ import annotations
@@ -30,7 +31,15 @@ Users = NewType("Users", str)
 Link = NewType("Link", str)
 """The name of a link of the cell's scenario."""
 Metric = NewType("Metric", str)
-"""A column of a result's table of users, paths or links."""
+"""A column of any table of a result."""
+FlowMetric = NewType("FlowMetric", str)
+"""A column of a result's table of flows."""
+PathNumber = NewType("PathNumber", int)
+"""The number of a path of the class `users`, from 0."""
+PathMetric = NewType("PathMetric", str)
+"""A column of a result's table of paths."""
+LinkMetric = NewType("LinkMetric", str)
+"""A column of a result's table of links."""
 
 Measure = Callable[..., Any]
 Values = Any
@@ -84,27 +93,29 @@ def goodput(lab: Laboratory, cell: Cell, users: Users) -> Floats:
 
 
 @basic
-def of_users(lab: Laboratory, cell: Cell, users: Users, metric: Metric) -> Floats:
+def of_users(lab: Laboratory, cell: Cell, users: Users, metric: FlowMetric) -> Floats:
     """Mean of a metric over the users of a class."""
     return lab[cell].rate(users, metric)
 
 
 @basic
 def each_user(
-    lab: Laboratory, cell: Cell, users: Users, metric: Metric = Metric("throughput_bps")
+    lab: Laboratory, cell: Cell, users: Users, metric: FlowMetric = FlowMetric("throughput_bps")
 ) -> Floats:
     """A metric of each user of a class, shape (seeds, users)."""
     return lab[cell].users(users, metric)
 
 
 @basic
-def path(lab: Laboratory, cell: Cell, users: Users, number: int, metric: Metric) -> Floats:
+def path(
+    lab: Laboratory, cell: Cell, users: Users, number: PathNumber, metric: PathMetric
+) -> Floats:
     """Mean of a metric of a path over the users of a class; paths count from 0."""
     return np.asarray(lab[cell].path(users, number, metric).mean(axis=1))
 
 
 @basic
-def link(lab: Laboratory, cell: Cell, link: Link, metric: Metric) -> Floats:
+def link(lab: Laboratory, cell: Cell, link: Link, metric: LinkMetric) -> Floats:
     """A metric of a link."""
     return lab[cell].link(link, metric)
 
@@ -135,22 +146,21 @@ def watched(lab: Laboratory, cell: Cell) -> float:
 class Asked:
     """A cell as theory takes it."""
 
-    scenario: str
+    scenario: Scenario
     controller: str | None
     overrides: tuple[str, ...]
 
 
 def _asked(lab: Laboratory, cell: str, controller: bool = True) -> Asked:
     one = lab.configurations[cell]
-    return Asked(one.scenario, one.controller if controller else None, tuple(one.overrides))
+    return Asked(scenario_of(one), one.controller if controller else None, tuple(one.overrides))
 
 
 @cache
 def _network(asked: Asked) -> Any:
     from .. import theory
 
-    plan = load(asked.scenario).plan(controller=asked.controller, overrides=asked.overrides)
-    return theory.Network.from_plan(plan)
+    return theory.Network.from_plan(_plan(asked.scenario, asked.controller, asked.overrides))
 
 
 @cache
@@ -187,7 +197,7 @@ def fixed_point(
     cell: Cell,
     users: Users,
     rtt: float | str = "queueing",
-    path: int | None = None,
+    path: PathNumber | None = None,
 ) -> float:
     """The rate of a class in the cell's equilibrium, in Mb/s per user, without a run.
 
@@ -205,7 +215,7 @@ def optimum(
     users: Users,
     rtt: float | str = "base",
     floor: float = 0.0,
-    path: int | None = None,
+    path: PathNumber | None = None,
 ) -> float:
     """The proportionally fair rate of a class of the cell, in Mb/s per user, without a run.
 
@@ -357,6 +367,19 @@ def _reduced(of: Callable[..., Any], pairwise: Callable[..., Any]) -> Measure:
     return reduce
 
 
+MOST_NUMBERS = 100_000
+"""Numbers of a `range`; more are a slip, and would fill the memory."""
+
+
+def _counted(*ends: int) -> list[int]:
+    numbers = range(*ends)
+    if len(numbers) > MOST_NUMBERS:
+        raise ValueError(
+            f"range gives {len(numbers)} numbers, and at most {MOST_NUMBERS} are taken"
+        )
+    return list(numbers)
+
+
 PLAIN: dict[str, tuple[Any, str]] = {
     "min": (_reduced(min, np.minimum), "the smallest of several values, of arrays seed by seed"),
     "max": (_reduced(max, np.maximum), "the largest of several values, of arrays seed by seed"),
@@ -367,7 +390,7 @@ PLAIN: dict[str, tuple[Any, str]] = {
     "median": (np.median, "the median of all values"),
     "round": (round, "a number rounded to so many decimals"),
     "len": (len, "how many there are"),
-    "range": (lambda *ends: list(range(*ends)), "whole numbers up to an end, as in Python"),
+    "range": (_counted, "whole numbers up to an end, as in Python"),
     "zip": (lambda *many: list(zip(*many, strict=True)), "lists of one length side by side"),
     "sorted": (sorted, "a list in order"),
     "all": (lambda many: bool(np.all(_parts(many))), "whether all of them hold"),
@@ -440,8 +463,12 @@ def _plan(scenario: Scenario, controller: str | None, overrides: tuple[str, ...]
     return scenario.plan(controller=controller, overrides=list(overrides))
 
 
+def scenario_of(cell: Configuration) -> Scenario:
+    """The scenario of a cell; a file is read again when it has changed. Raises ScenarioError."""
+    file = Path(cell.scenario)
+    return _loaded(cell.scenario, file.stat().st_mtime_ns if file.is_file() else 0)
+
+
 def plan_of(cell: Configuration) -> Any:
     """The plan of a cell. Raises ScenarioError."""
-    file = Path(cell.scenario)
-    scenario = _loaded(cell.scenario, file.stat().st_mtime_ns if file.is_file() else 0)
-    return _plan(scenario, cell.controller, tuple(cell.overrides))
+    return _plan(scenario_of(cell), cell.controller, tuple(cell.overrides))

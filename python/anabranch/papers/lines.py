@@ -21,6 +21,8 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
     for number, place in _places(text):
         if list(path[: len(place)]) == place and len(place) > most:
             best, most = number, len(place)
+        elif place[: len(path)] == list(path) and most < len(path):
+            return number  # a header of an inner table is the first line of the outer one
     return best
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .._core import ScenarioError
 from ..report import Section
 from ..statistics import Interval
 from .findings import Finding
@@ -20,12 +19,12 @@ from .judging import Explanation, Judged, judged, traced
 from .laboratory import SIMULATION, Configuration, Laboratory
 from .language import Environment, Problem, definitions
 from .ledger import Claim, Spelling
-from .library import BASIC, Measure, of_runs, plan_of
+from .library import Measure, of_runs
 from .reading import LEDGER, Content, LedgerError, Part, read
+from .readings import BASIC
 from .row import Row
-from .sections import sections, trace
-from .tabled import Varied, entries, moved, rows, varied
-from .tracing import Trace, functions
+from .sections import sections
+from .tabled import Varied, moved, rows, varied
 
 MEASURES = "measures.py"
 
@@ -82,7 +81,7 @@ class Home:
         package = self.package or self._package()
         try:
             importlib.import_module(f"{package}.{file.stem}")
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise LedgerError(
                 f"{file} cannot be imported: {type(error).__name__}: {error}"
             ) from error
@@ -111,16 +110,18 @@ class Home:
         importlib.invalidate_caches()
         return name
 
-    def scenario(self, name: str) -> str:
-        """A scenario as `load` takes it: a file of the folder, or a shipped one."""
-        file = self.folder / name
-        return str(file) if file.suffix == ".toml" and file.is_file() else name
-
-    def controller(self, name: str | None) -> str | None:
-        """A controller as `run` takes it: a law or a class in a file of the folder, or by name."""
-        file, colon, rest = (name or "").partition(":")
+    def configuration(self, one: Configuration) -> Configuration:
+        """A cell whose scenario, law or class may be in a file of the folder."""
+        scenario = self.folder / one.scenario
+        file, colon, rest = (one.controller or "").partition(":")
         own = self.folder / file
-        return f"{own}{colon}{rest}" if file and own.is_file() else name
+        return replace(
+            one,
+            scenario=str(scenario)
+            if scenario.suffix == ".toml" and scenario.is_file()
+            else one.scenario,
+            controller=f"{own}{colon}{rest}" if file and own.is_file() else one.controller,
+        )
 
 
 class Paper:
@@ -166,7 +167,12 @@ class Paper:
     @cached_property
     def measures(self) -> dict[str, Any]:
         """What expressions can call: the basic measures and those of `measures.py`."""
-        return BASIC | self.home.measures()
+        own = self.home.measures()
+        if twice := own.keys() & BASIC.keys():
+            raise LedgerError(
+                f"{self.home.folder / MEASURES}: every ledger has {', '.join(twice)}; take another name"
+            )
+        return BASIC | own
 
     @cached_property
     def defined(self) -> dict[str, Any]:
@@ -180,6 +186,10 @@ class Paper:
                     raise part.place.error(error, key) from None
                 if twice := new.keys() & found.keys():
                     raise part.place.error(f"{', '.join(twice)} is defined in another file", key)
+                if hidden := new.keys() & self.measures.keys():
+                    raise part.place.error(
+                        f"{', '.join(hidden)} is a measure; take another name", key
+                    )
                 found |= new
         return found
 
@@ -203,12 +213,7 @@ class Paper:
             known = {name: entry.configuration for name, entry in found.items()}
             try:
                 for entry in expanded(part.table, env, known):
-                    one = entry.configuration
-                    one = replace(
-                        one,
-                        scenario=self.home.scenario(one.scenario),
-                        controller=self.home.controller(one.controller),
-                    )
+                    one = self.home.configuration(entry.configuration)
                     if entry.name in found and found[entry.name].configuration != one:
                         raise Problem(f"there are two cells {entry.name!r}")
                     others = found[entry.name].experiments if entry.name in found else ()
@@ -226,11 +231,7 @@ class Paper:
     @cached_property
     def varied(self) -> dict[str, Varied]:
         """The cells of the sensitivity table by name. Raises LedgerError."""
-        try:
-            return varied(self)
-        except Problem as error:
-            (part,) = self.content.each("sensitivity")
-            raise part.place.error(error, "variant") from None
+        return varied(self, self.home.configuration)
 
     @cached_property
     def sensitivity(self) -> dict[str, Configuration]:
@@ -270,25 +271,6 @@ class Paper:
         """The claims as they are judged, each traced when it is first asked for."""
         parts = {part.table["id"]: part for part in self.content.each("claim")}
         return Lazy(parts, lambda id: traced(self.claims[id], parts[id], self))
-
-    def check(self) -> None:
-        """Checks every claim, cell, table and figure before anything runs. Raises LedgerError."""
-        for name, one in {**self.cells, **self.sensitivity}.items():
-            try:
-                plan_of(one)
-            except ScenarioError as error:
-                raise self.part_of(name).place.error(f"the cell {name}: {error}") from None
-        _ = (
-            [self.judged[id] for id in self.judged],
-            self.experiments,
-            self.measured,
-            self.sampled,
-            self.shown,
-        )
-        _ = list(entries(self))
-        env = self.environment(functions(self.measures, Trace(self.cells)), tracing=True)
-        for part in self.content.each("section"):
-            trace(part, env)
 
     def part_of(self, cell: str) -> Part:
         """The entry that made a cell."""

@@ -112,6 +112,10 @@ def _text(file: Path) -> str:
         ) from None
     except UnicodeDecodeError:
         raise LedgerError(f"{file} is no UTF-8 text") from None
+    except NotADirectoryError:
+        raise LedgerError(f"{file.parent} is a file; give the folder that has {LEDGER}") from None
+    except OSError as error:
+        raise LedgerError(f"{file} cannot be read: {error.strerror}") from None
 
 
 def schema() -> dict[str, Any]:

@@ -18,6 +18,12 @@ from .tracing import functions
 FEWEST = 2
 """Points of a curve; fewer are not drawn."""
 
+FIGURE = {"panel", "title", "x", "y"}
+"""Keys of a figure that is not drawn by a measure."""
+
+EXPRESSIONS = ("rows", "draw", "ticks", "curves", "lines", "bands")
+"""Keys of tables, figures and panels that are expressions."""
+
 ROWS, CURVES = 1, 2
 """A table leaves out rows whose cells have not been run, a figure points of curves."""
 
@@ -48,20 +54,30 @@ def sections(paper: Vocabulary, lab: Laboratory) -> list[Section]:
 
 def trace(part: Part, env: Environment) -> None:
     """Checks the expressions of a section before anything has been run. Raises LedgerError."""
+    try:
+        env.evaluated(Expression.template(part.table.get("text", "")))
+    except Problem as error:
+        raise part.place.error(error, "text") from None
     for key in ("table", "figure"):
         for number, entry in enumerate(part.table.get(key, ())):
             try:
-                for text in _expressions(entry):
-                    env.evaluated(Expression.read(text))
+                for one in _expressions(entry):
+                    env.evaluated(one)
+                if key == "figure" and "draw" not in entry and not entry.keys() >= FIGURE:
+                    raise Problem(f"a figure has draw, or all of {', '.join(sorted(FIGURE))}")
             except Problem as error:
                 raise part.place.error(error, key, number) from None
 
 
-def _expressions(entry: Mapping[str, Any]) -> list[str]:
-    texts = [entry[key] for key in ("rows", "draw", "ticks") if isinstance(entry.get(key), str)]
+def _expressions(entry: Mapping[str, Any]) -> list[Expression]:
+    """The expressions and templates of a table, a figure or a panel."""
+    texts = [entry[key] for key in EXPRESSIONS if isinstance(entry.get(key), str)]
+    templates = [entry[key] for key in ("caption", "title") if key in entry]
+    found = [Expression.read(text) for text in texts]
+    found += [Expression.template(text) for text in (*templates, *entry.get("head", ()))]
     for panel in entry.get("panel", ()):
-        texts += [panel[key] for key in ("curves", "lines", "bands") if key in panel]
-    return texts
+        found += _expressions(panel)
+    return found
 
 
 def _value(text: str, env: Environment, skips: int = 0) -> Any:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..offers import lookup
 from ..statistics import Interval, interval, judge
 from .grid import expanded, filled, rounds
 from .judging import Vocabulary, quantity
 from .laboratory import Configuration, Laboratory
-from .language import Environment, Expression
+from .language import Environment, Expression, Problem
+from .reading import Part
 from .row import UNKNOWN, Row
 from .tracing import functions
 
@@ -23,26 +25,41 @@ def rows(paper: Vocabulary, lab: Laboratory) -> list[Row]:
     own = replace(lab, configurations=paper.cells | lab.configurations)
     env = paper.environment(functions(paper.measures, own))
     found = [
-        _row(paper, lab, entry, env) for entry in entries(paper) if entry["cell"] in lab.results
+        _row(paper, lab, entry, env) for _, entry in entries(paper) if entry["cell"] in lab.results
     ]
     return sorted(found, key=lambda row: (row.scenario, row.setting))
 
 
-def entries(paper: Vocabulary) -> Iterator[dict[str, str]]:
+def entries(paper: Vocabulary) -> Iterator[tuple[Part, dict[str, str]]]:
     """The entries of [[rates]] with their texts filled in. Raises LedgerError for a cell or an
     expectation that there is not.
     """
     for part in paper.content.each("rates"):
-        for values in rounds(part.table.get("for", {}), paper.pure):
-            inner = Environment(values, paper.pure)
-            texts = part.table.items()
-            entry = {key: filled(text, inner) for key, text in texts if key != "for"}
-            if entry["cell"] not in paper.cells:
-                raise part.place.error(f"there is no cell {entry['cell']!r}", "cell")
-            claim = entry.get("claim")
-            if claim and entry.get("expected") not in paper.claims[claim].expected:
-                raise part.place.error(f"{claim} has no {entry.get('expected')!r}", "expected")
-            yield entry
+        try:
+            for values in rounds(part.table.get("for", {}), paper.pure):
+                inner = Environment(values, paper.pure)
+                texts = part.table.items()
+                entry = {key: filled(text, inner) for key, text in texts if key != "for"}
+                lookup("cell", entry["cell"], paper.cells, "the cells are")
+                if "claim" in entry:
+                    _expected(paper, entry)
+                yield part, entry
+        except KeyError as error:
+            raise part.place.error(error.args[0]) from None
+        except Problem as error:
+            raise part.place.error(error) from None
+
+
+def _expected(paper: Vocabulary, entry: Mapping[str, str]) -> None:
+    """Checks that an expectation can stand in a table. Raises Problem and KeyError."""
+    id = lookup("claim", entry["claim"], paper.claims, "the claims are")
+    expected = paper.claims[id].expected
+    key = lookup(f"expectation of {id}", entry.get("expected", ""), expected, "there are")
+    one = expected[key]
+    if not isinstance(one, Mapping) or not isinstance(one.get("value"), int | float):
+        raise Problem(f"{key} of {id} has no number as its value")
+    if "about" in one:
+        raise Problem(f"{key} of {id} counts its band from `about`, and a table needs its ends")
 
 
 def _row(paper: Vocabulary, lab: Laboratory, entry: Mapping[str, str], env: Environment) -> Row:
@@ -89,17 +106,24 @@ class Varied:
     cell: Configuration
 
 
-def varied(paper: Vocabulary) -> dict[str, Varied]:
-    """The cells that vary open parameters, by name. Raises Problem."""
-    env = paper.pure
+def varied(
+    paper: Vocabulary, placed: Callable[[Configuration], Configuration]
+) -> dict[str, Varied]:
+    """The cells that vary open parameters, by name; `placed` finds files of the folder.
+
+    Raises LedgerError.
+    """
     found: dict[str, Varied] = {}
-    for row in paper.content.merged("sensitivity").get("variant", ()):
-        for entry in expanded(
-            {"for": {}, **row, "name": f"{row['name']} | {{base}}"}, env, paper.cells
-        ):
-            variant, base = entry.name.rsplit(" | ", 1)
-            one = replace(entry.configuration, series=False)
-            found[entry.name] = Varied(variant, base, one)
+    for part in paper.content.each("sensitivity"):
+        for number, row in enumerate(part.table.get("variant", ())):
+            table = {"for": {}, **row, "name": f"{row['name']} | {{base}}"}
+            try:
+                for entry in expanded(table, paper.pure, paper.cells):
+                    variant, base = entry.name.rsplit(" | ", 1)
+                    one = placed(replace(entry.configuration, series=False))
+                    found[entry.name] = Varied(variant, base, one)
+            except Problem as error:
+                raise part.place.error(error, "variant", number) from None
     return found
 
 
@@ -108,10 +132,11 @@ def moved(
 ) -> list[tuple[str, dict[str, Interval]]]:
     """For each variant the value of each of its cells that has been run."""
     table = paper.content.merged("sensitivity")
-    env = paper.environment(functions(paper.measures, lab))
     found: dict[str, dict[str, Interval]] = {}
     for name, one in cells.items():
         if name in lab.results:
+            own = lab.paired([name, one.base])  # an interrupt may leave one of them fewer seeds
+            env = paper.environment(functions(paper.measures, own))
             inner = Environment({"cell": name, "base": one.base}, env)
             value: Any = inner.evaluated(Expression.read(table["value"]))
             column = filled(table.get("column", "{base}"), inner)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args
 
 from .. import tables
@@ -14,15 +14,17 @@ from .laboratory import Configuration, Laboratory
 from .language import UNKNOWN, Problem, Unknown
 from .library import Measure, of_runs, plan_of
 
-METRICS = {
-    name
-    for table in vars(tables).values()
-    if isinstance(table, type) and issubclass(table, Table) and table is not Table
-    for name in meanings(table)
+EVERY = [one for one in vars(tables).values() if isinstance(one, type) and issubclass(one, Table)]
+
+METRICS: dict[str, Sequence[type[Table]]] = {
+    "Metric": [one for one in EVERY if one is not Table],
+    "FlowMetric": (tables.Flows,),
+    "PathMetric": (tables.Paths, tables.EmulatedPaths),
+    "LinkMetric": (tables.Links,),
 }
+"""The tables whose columns a metric can be, by the annotation."""
 
-
-KINDS = re.compile(r"\b(Cell|Users|Link|Metric)\b")
+KINDS = re.compile(r"\b(Cell|Users|Link|PathNumber|(?:Flow|Path|Link)?Metric)\b")
 
 
 def kind_of(annotation: Any) -> str:
@@ -76,8 +78,11 @@ class Trace:
                 for one in [value] if isinstance(value, str) else value:
                     if one is not UNKNOWN:
                         self._cell(one, runs)
-            elif kind == "Metric":
-                lookup("metric", value, METRICS, "docs/reference/metrics.md has them, such as")
+            elif kind in METRICS:
+                columns = {name for table in METRICS[kind] for name in meanings(table)}
+                lookup("metric", value, columns, "docs/reference/metrics.md has them, such as")
+            elif kind == "PathNumber":
+                self._path(value, others)
             elif kind in ("Users", "Link") and isinstance(others.get("cell"), str):
                 plan = plan_of(self.cells[others["cell"]])
                 what, many = ("class", plan.classes) if kind == "Users" else ("link", plan.links)
@@ -88,6 +93,18 @@ class Trace:
                     )
         except KeyError as error:
             raise Problem(str(error.args[0])) from None
+
+    def _path(self, number: Any, others: Mapping[str, Any]) -> None:
+        """Checks the number of a path where the class is known. Raises Problem."""
+        cell, users = others.get("cell"), others.get("users")
+        if number is None or not (isinstance(cell, str) and isinstance(users, str)):
+            return
+        for group in plan_of(self.cells[cell]).classes:
+            if group.name == users and number not in range(len(group.paths)):
+                last = len(group.paths) - 1
+                raise Problem(
+                    f"{users} of {cell} has no path {number!r}: paths count from 0 to {last}"
+                )
 
     def _cell(self, name: Any, runs: bool) -> None:
         if name not in self.cells:

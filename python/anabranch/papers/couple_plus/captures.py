@@ -13,9 +13,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..laboratory import Laboratory
-from ..library import measure, without_runs
+from ..library import expensive, measure
+from ..readings import times_s
 from .logs import Captured, captured
+from .reading import waiting_kb
 
 COUPLE = "couple-plus"
 AT_S = 3.01
@@ -44,19 +45,17 @@ def _before_loss(log: Captured) -> list[tuple[int, int]]:
 
 
 @measure
-@without_runs
-def participations(lab: Laboratory, overrides: Sequence[str]) -> list[int]:
+@expensive
+def participations(overrides: Sequence[str]) -> list[int]:
     """In how many packets each segment takes part that was sent before the first loss."""
     sent = _before_loss(log_of(overrides))
-    counts = np.zeros(sum(sent[-1]), dtype=int)
-    for base, count in sent:
-        counts[base : base + count] += 1
+    counts = np.bincount([base + i for base, count in sent for i in range(count)])
     return [int(count) for count in counts]
 
 
 @measure
-@without_runs
-def redundant_gaps(lab: Laboratory, overrides: Sequence[str]) -> list[int]:
+@expensive
+def redundant_gaps(overrides: Sequence[str]) -> list[int]:
     """Packets from one that covers nothing new to the next, before the first loss."""
     covered, redundant = 0, []
     for number, (base, count) in enumerate(_before_loss(log_of(overrides))):
@@ -67,10 +66,8 @@ def redundant_gaps(lab: Laboratory, overrides: Sequence[str]) -> list[int]:
 
 
 @measure
-@without_runs
-def acknowledgements(
-    lab: Laboratory, overrides: Sequence[str], lost: int = 0
-) -> list[tuple[int, int, bool]]:
+@expensive
+def acknowledgements(overrides: Sequence[str], lost: int = 0) -> list[tuple[int, int, bool]]:
     """Degrees of freedom received, segments covered and the loss flag of each acknowledgement."""
     return [(ack.rank, ack.highest, ack.flag) for ack in log_of(overrides, lost).told]
 
@@ -79,9 +76,9 @@ Step = tuple[float, float, float]
 
 
 @measure
-@without_runs
+@expensive
 def transitions(
-    lab: Laboratory, overrides: Sequence[str], law: str, factor: float, floor: float
+    overrides: Sequence[str], law: str, factor: float, floor: float
 ) -> dict[str, list[Step]]:
     """Steps of Couple+ by kind ("asked", "noise", "congestion"), where twnd is `factor` cwnd and no
     halving goes below `floor` segments. For each, in segments:
@@ -94,7 +91,7 @@ def transitions(
     steps: dict[str, list[Step]] = {"asked": [], "noise": [], "congestion": []}
     held = 0.0
     for t, kind, timeout in log.verdicts():
-        before, after = log.window(t, before=True), log.window(t)
+        before, after = log.windows.at(t, before=True), log.windows.at(t)
         grown = log.acknowledged(t) / (1.0 if log.in_slow_start(t) else before)
         if kind == "asked":
             off, unchanged = after / factor - before, before / factor - before
@@ -110,15 +107,15 @@ def transitions(
 
 
 @measure
-@without_runs
-def kept_back(lab: Laboratory, overrides: Sequence[str], lost: int) -> float:
+@expensive
+def kept_back(overrides: Sequence[str], lost: int) -> float:
     """Packets acknowledged and not sent anew while a question is open, less what twnd takes away
     from the window.
     """
     log = log_of(overrides, lost)
     (asked, _, _), (answered, _, _) = log.verdicts()
     sent, told = (sum(asked <= one.t_s < answered for one in many) for many in (log.sent, log.told))
-    return told - sent - (log.window(asked, before=True) - log.window(asked))
+    return told - sent - (log.windows.at(asked, before=True) - log.windows.at(asked))
 
 
 def _counted(log: Captured) -> list[tuple[float, int, int, bool]]:
@@ -146,8 +143,8 @@ def _counted(log: Captured) -> list[tuple[float, int, int, bool]]:
 
 
 @measure
-@without_runs
-def counters(lab: Laboratory, overrides: Sequence[str], lost: int = 0) -> list[tuple[int, int]]:
+@expensive
+def counters(overrides: Sequence[str], lost: int = 0) -> list[tuple[int, int]]:
     """The counter at each verdict that neither decoding nor loss recovery brings, and one
     acknowledgement earlier, made of the acknowledgements of a capture.
     """
@@ -155,26 +152,23 @@ def counters(lab: Laboratory, overrides: Sequence[str], lost: int = 0) -> list[t
 
 
 @measure
-@without_runs
-def early_verdicts(lab: Laboratory, overrides: Sequence[str], cycle: int) -> list[float]:
+@expensive
+def early_verdicts(overrides: Sequence[str], cycle: int) -> list[float]:
     """Data that the receiver holds, in kB, at each verdict of congestion that comes before the
     counter is at `cycle` and that loss recovery does not explain.
     """
     log = log_of(overrides)
-    series = log.result.runs[0].series
-    held = np.asarray(series.flows.held_bytes)[:, 0] / 1e3
+    t_s, held = times_s(log.result), waiting_kb(log.result.runs[0])
     return [
-        float(np.interp(end, series.t_s, held))
+        float(np.interp(end, t_s, held))
         for end, counter, _, congestion in _counted(log)
         if congestion and counter < cycle
     ]
 
 
 @measure
-@without_runs
-def verdicts(
-    lab: Laboratory, overrides: Sequence[str], lost: int = 0, law: str = COUPLE
-) -> list[str]:
+@expensive
+def verdicts(overrides: Sequence[str], lost: int = 0, law: str = COUPLE) -> list[str]:
     """The questions of Couple+, "asked", and its verdicts, in their order: "noise", or "noise,
     decoded" where nothing was missing any more; "congestion", or "timeout" if that was the cause.
     """

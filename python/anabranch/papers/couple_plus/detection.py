@@ -8,7 +8,9 @@ import numpy as np
 
 from ..laboratory import Laboratory
 from ..library import Cell, Floats, measure
-from .logs import of_path, of_seeds
+from ..logs import logged
+from ..readings import times_s
+from .logs import of_path
 from .reading import path_series
 
 Arrived = Callable[[Floats | float], Floats]
@@ -21,12 +23,12 @@ def _losses(
     """For each seed, of path 1: times of drops, of recoveries and timeouts, what has arrived in
     packets of `size` bytes, and the end of the run.
     """
-    result = of_seeds(lab.configurations[cell], lab[cell].seeds)
-    series = path_series(result, "arrived_bytes", ("multipath", 1))
-    for run, (t_s, arrived) in zip(result.runs, series, strict=True):
+    result = logged(lab.configurations[cell], tuple(lab[cell].seeds))
+    t_s = times_s(result)
+    for run, arrived in zip(result.runs, path_series(result, "arrived_bytes", 1), strict=True):
         events = of_path(run, 0, 1)
 
-        def until(at_s: Floats | float, t_s: Floats = t_s, arrived: Floats = arrived) -> Floats:
+        def until(at_s: Floats | float, arrived: Floats = arrived) -> Floats:
             return np.asarray(np.interp(at_s, t_s, arrived) / size)
 
         yield events.times("drop"), events.times("recovery", "timeout"), until, float(t_s[-1])

@@ -11,8 +11,8 @@ from ...plot import style
 from ...statistics import interval
 from ..laboratory import Laboratory
 from ..library import Cell, Floats, measure
-from .episodes import losses_in_cycles
-from .reading import FLOW_PATHS, bins_kbps
+from .episodes import cycles
+from .reading import bins_kbps
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -38,8 +38,8 @@ def instantaneous(
     """
     result = lab[cell]
     figure, axes = style.panels(3, 2.2, title)
-    for number, (ax, name, path) in enumerate(zip(axes, NAMES, FLOW_PATHS, strict=True)):
-        bins = bins_kbps(result, path)
+    for number, (ax, name) in enumerate(zip(axes, NAMES, strict=True)):
+        bins = bins_kbps(result, number)
         t_s = np.arange(bins.shape[1]) + 0.5
         mean, half = _ends(bins)
         colour = style.colour(number)
@@ -71,8 +71,8 @@ def losses_drawing(
     figure, (ax,) = style.panels(1, 3.4, title)
     width = 0.26
     for place, cell in enumerate(cells):
-        parts = [losses_in_cycles(lab, cell, cycle, number) for number in range(6)]
-        heights, halves = _ends(np.stack(parts, axis=1))
+        counts = cycles(lab, cell, cycle)
+        heights, halves = _ends(counts[:, :6] / counts.sum(axis=1, keepdims=True))
         x = np.arange(6) + (place - 1) * width
         bars = np.stack([np.minimum(halves, heights * 0.9), halves])
         ax.bar(x, heights, width * 0.9, color=style.colour(place))

@@ -7,19 +7,16 @@ from functools import cache
 
 import numpy as np
 
-from ..judging import Nothing
 from ..laboratory import Configuration, Laboratory
 from ..library import Cell, Floats, measure
-from .logs import Episode, episodes, of_path, of_seeds
+from ..logs import logged
+from .logs import Episode, episodes, of_path
 from .reading import START_S, end_of
 
 
 @cache
-def _lost(configuration: Configuration, seeds: tuple[int, ...], cycle: int) -> Floats:
-    """Cycles of so many packets over Wi-Fi by the number of packets lost in them, shape
-    (seeds, cycle + 1).
-    """
-    result = of_seeds(configuration, seeds)
+def _counts(configuration: Configuration, seeds: tuple[int, ...], cycle: int) -> Floats:
+    result = logged(configuration, seeds)
     (user,) = [c for c in result.plan.classes if c.name == "over-wifi"]
     assert user.app_rate_bps, "the class is of UDP"
     space_s = user.packet_bytes * 8 / user.app_rate_bps
@@ -34,17 +31,11 @@ def _lost(configuration: Configuration, seeds: tuple[int, ...], cycle: int) -> F
 
 
 @measure
-def losses_in_cycles(lab: Laboratory, cell: Cell, cycle: int, number: int) -> Floats:
-    """Part of the cycles of so many packets over Wi-Fi that lose so many of them."""
-    counts = _lost(lab.configurations[cell], tuple(lab[cell].seeds), cycle)
-    return np.asarray(counts[:, number] / counts.sum(axis=1))
-
-
-@measure
-def single_losses(lab: Laboratory, cell: Cell, cycle: int) -> Floats:
-    """Cycles with one loss, as a part of cycles with losses."""
-    counts = _lost(lab.configurations[cell], tuple(lab[cell].seeds), cycle)
-    return np.asarray(counts[:, 1] / counts[:, 1:].sum(axis=1))
+def cycles(lab: Laboratory, cell: Cell, cycle: int) -> Floats:
+    """Cycles of so many packets over Wi-Fi by the number of packets lost in them, shape
+    (seeds, cycle + 1).
+    """
+    return _counts(lab.configurations[cell], tuple(lab[cell].seeds), cycle)
 
 
 def merged(found: Sequence[Episode]) -> list[Episode]:
@@ -52,10 +43,8 @@ def merged(found: Sequence[Episode]) -> list[Episode]:
     together: list[Episode] = []
     for episode in found:
         if together and episode.dropped + episode.lost == 0:
-            first = together.pop()
-            together.append(
-                Episode(first.asked_s, episode.end_s, episode.congestion, first.dropped, first.lost)
-            )
+            end_s, congestion = episode.end_s, episode.congestion
+            together[-1] = together[-1]._replace(end_s=end_s, congestion=congestion)
         elif episode.dropped + episode.lost:
             together.append(episode)
     return together
@@ -64,7 +53,7 @@ def merged(found: Sequence[Episode]) -> list[Episode]:
 @cache
 def _asked(configuration: Configuration, seeds: tuple[int, ...]) -> list[list[Episode]]:
     """The episodes of subflow 1 in the competition period, for each seed."""
-    runs = of_seeds(configuration, seeds).runs
+    runs = logged(configuration, seeds).runs
     return [episodes(of_path(run, 0, 1), START_S, end_of(run)) for run in runs]
 
 
@@ -87,14 +76,6 @@ def verdicts_on(lab: Laboratory, cells: Sequence[Cell], dropped: bool, congestio
 
 
 @measure
-def judged_as(lab: Laboratory, cells: Sequence[Cell], dropped: bool, congestion: bool) -> Floats:
-    """Part of these episodes that have the verdict, for each seed with such episodes."""
-    right, wrong = (verdicts_on(lab, cells, dropped, c) for c in (congestion, not congestion))
-    some = right + wrong > 0
-    return np.asarray(right[some] / (right + wrong)[some])
-
-
-@measure
 def verdicts_by_size(lab: Laboratory, cells: Sequence[Cell], least: int, most: int) -> list[bool]:
     """The verdicts, true for congestion, on episodes with so many drops of queues."""
     every = [one for seed in _judged(lab, cells) for one in seed]
@@ -109,7 +90,7 @@ def verdicts_when_full(lab: Laboratory, cells: Sequence[Cell], part: float) -> l
     found = []
     for cell in cells:
         configuration, seeds = lab.configurations[cell], tuple(lab[cell].seeds)
-        result = of_seeds(configuration, seeds)
+        result = logged(configuration, seeds)
         full = part * result.plan.classes[0].receive_buffer_bytes
         for run, asked in zip(result.runs, _asked(configuration, seeds), strict=True):
             t_s = np.asarray(run.series.t_s)
@@ -119,9 +100,3 @@ def verdicts_when_full(lab: Laboratory, cells: Sequence[Cell], part: float) -> l
                 if len(inside) and inside.max() >= full:
                     found.append(one.congestion)
     return found
-
-
-@measure
-def nothing(why: str) -> Nothing:
-    """There is nothing to judge, with the reason."""
-    return Nothing(why)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...theory import coding
 from ...theory.coding import CodedAllocation, CodedFlow, CodedNetwork, CodedPath
-from ..laboratory import Laboratory
-from ..library import Cell, Floats, measure, plan_of, without_runs
+from ..library import Floats, expensive, measure
 
 USED = 1e-4
 """Least rate of a path that counts as used, in Mb/s."""
@@ -28,8 +26,8 @@ utility_of_equal_paths = measure(coding.utility_of_equal_paths)
 
 
 @measure
-@without_runs
-def random_flows(lab: Laboratory, number: int) -> list[tuple[Floats, Floats]]:
+@expensive
+def random_flows(number: int) -> list[tuple[Floats, Floats]]:
     """Losses and round trips in seconds of flows with two to four paths."""
     found = []
     for seed in range(number):
@@ -65,8 +63,17 @@ def _prices(network: CodedNetwork, found: CodedAllocation) -> tuple[Floats, floa
     return k["multipath"], coding.congestion_equality(k, found.rates).flows["multipath"].excess
 
 
+@measure
+@expensive
 @cache
-def _solved(number: int) -> dict[str, list[float]]:
+def solved(number: int) -> dict[str, list[float]]:
+    """Solutions of some random networks of a two-path flow and a TCP (equations 7 to 12).
+
+    For each network the `excess` of the dearest used path's price at the optimum, the `residual` of
+    the optimality conditions, and how far rates by two methods are `apart`. Where flows react to q
+    alone and both paths are used: the `blind excess`, and the true price of the coded path over
+    that of the other one.
+    """
     names = ("excess", "residual", "apart", "blind excess", "coded over uncoded")
     found: dict[str, list[float]] = {name: [] for name in names}
     for network in map(random_network, range(number)):
@@ -80,24 +87,3 @@ def _solved(number: int) -> dict[str, list[float]]:
             found["blind excess"].append(excess)
             found["coded over uncoded"].append(float(k[1] / k[0]))
     return found
-
-
-@measure
-@without_runs
-def solved(lab: Laboratory, number: int) -> dict[str, list[float]]:
-    """Solutions of some random networks of a two-path flow and a TCP (equations 7 to 12).
-
-    For each network the `excess` of the dearest used path's price at the optimum, the `residual` of
-    the optimality conditions, and how far rates by two methods are `apart`. Where flows react to q
-    alone and both paths are used: the `blind excess`, and the true price of the coded path over
-    that of the other one.
-    """
-    return _solved(number)
-
-
-@measure
-@without_runs
-def planned_coding(lab: Laboratory, cell: Cell) -> Any:
-    """The redundancy and the window of path 1 of the multipath flow, by the plan."""
-    coded = plan_of(lab.configurations[cell]).classes[0].paths[1].coding
-    return coded.redundancy, coded.window

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import struct
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -13,12 +12,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...result import Recording, Result, run
+from ...result import Recording, Result
 from ...runs import Run
 from ...scenario import load
-from ..laboratory import Configuration
 from ..library import Floats
+from ..logs import Steps, steps, traced
 
 CODED, ACKNOWLEDGEMENT = 0xC1, 0xC2
 """First bytes of what a coded path sends and gets."""
@@ -29,32 +29,21 @@ BACK_S = 1.0
 
 
 class Events(NamedTuple):
-    """Events of one path of one run: time and kind; sorted by time."""
+    """Events of one path of one run: time and kind, shape (events,) each; sorted by time."""
 
     t_s: Floats
-    kind: tuple[str, ...]
+    kind: NDArray[np.str_]
 
     def times(self, *kinds: str) -> Floats:
         """When these happened."""
-        return np.array([t for t, k in zip(self.t_s, self.kind, strict=True) if k in kinds])
+        return self.t_s[np.isin(self.kind, kinds)]
 
 
 def of_path(one: Run, flow: int, path: int) -> Events:
     """A path's events in a run with its log."""
     log = one.events_log
-    own = np.flatnonzero((np.asarray(log.flow) == flow) & (np.asarray(log.path) == path))
-    return Events(np.asarray(log.t_s, dtype=float)[own], tuple(str(log.kind[i]) for i in own))
-
-
-def of_seeds(configuration: Configuration, seeds: Sequence[int]) -> Result:
-    """A configuration run again with its events written down."""
-    return _logged(configuration, tuple(seeds))
-
-
-@cache
-def _logged(one: Configuration, seeds: tuple[int, ...]) -> Result:
-    asked: dict[str, Any] = {"controller": one.controller, "overrides": one.overrides}
-    return run(load(one.scenario), seeds, series=one.series, events=True, **asked)
+    own = (np.asarray(log.flow) == flow) & (np.asarray(log.path) == path)
+    return Events(np.asarray(log.t_s, dtype=float)[own], np.asarray(log.kind, dtype=str)[own])
 
 
 @dataclass(frozen=True)
@@ -83,8 +72,7 @@ class Acknowledgement(NamedTuple):
         return max(self.highest - self.rank, 0)
 
 
-@dataclass(frozen=True)
-class Captured:
+class Captured(NamedTuple):
     """One run of a path: its packets, feedback and events; when its window and ssthresh changed,
     and to how many segments.
     """
@@ -93,17 +81,13 @@ class Captured:
     sent: tuple[Combination, ...]
     told: tuple[Acknowledgement, ...]
     events: Events
-    windows: tuple[Floats, Floats]
-    thresholds: tuple[Floats, Floats]
-
-    def window(self, at_s: float, *, before: bool = False) -> float:
-        """The window once everything at a time has happened, or just before."""
-        return _at(self.windows, at_s, before)
+    windows: Steps
+    thresholds: Steps
 
     def in_slow_start(self, at_s: float) -> bool:
         """Whether the window is below ssthresh just before a time."""
-        threshold = _at(self.thresholds, at_s, True)
-        return bool(np.isnan(threshold) or self.window(at_s, before=True) < threshold)
+        threshold = self.thresholds.at(at_s, before=True)
+        return bool(np.isnan(threshold) or self.windows.at(at_s, before=True) < threshold)
 
     def acknowledged(self, at_s: float) -> int:
         """Increase of the first unseen segment from the previous acknowledgement to the one at a
@@ -124,13 +108,6 @@ class Captured:
         ]
 
 
-def _at(changes: tuple[Floats, Floats], at_s: float, before: bool) -> float:
-    """The value once everything at a time has happened, or just before; NaN before the first."""
-    t_s, values = changes
-    at = np.searchsorted(t_s, at_s + (-1e-9 if before else 1e-9), side="right") - 1
-    return float(values[at]) if at >= 0 else float("nan")
-
-
 @cache
 def captured(overrides: tuple[str, ...], controller: str) -> Captured:
     """A run of the static network with seed 1, and the packets and feedback of the multipath flow's
@@ -138,46 +115,25 @@ def captured(overrides: tuple[str, ...], controller: str) -> Captured:
     """
     scenario = load("couple-plus/static")
     user = scenario.plan(overrides=overrides).classes[0]
-    path = len(user.paths) - 1
+    asked: dict[str, Any] = {"controller": controller, "overrides": overrides}
     with tempfile.TemporaryDirectory() as folder:
-        pcap, qlog = Path(folder) / "run.pcapng", Path(folder) / "run.qlog"
-        result = run(
-            scenario,
-            (1,),
-            controller=controller,
-            overrides=overrides,
-            series=True,
-            events=True,
-            recording=Recording(pcap=pcap, qlog=qlog, keep_bytes=KEEP),
+        recording = Recording(pcap=Path(folder) / "run.pcapng", keep_bytes=KEEP)
+        result, (*_, own) = traced(
+            scenario, user.name, recording=recording, series=True, events=True, **asked
         )
-        packets = list(_packets(pcap.read_bytes(), f"{user.name}.path{path}"))
-        traces = json.loads(qlog.read_text())["traces"]
-    (own,) = [trace for trace in traces if trace["title"] == f"{user.name}.0.path{path}"]
+        data = Path(folder, "run.pcapng").read_bytes()
+    path = len(user.paths) - 1
     sent, told = [], []
-    for t_s, data in packets:
-        if data[:1] == bytes([CODED]):
-            word = int.from_bytes(data[4:12], "big")
-            sent.append(Combination(t_s, word >> 32, word & 0xFF))
-        elif data[:1] == bytes([ACKNOWLEDGEMENT]):
-            first, rank, highest = struct.unpack(">III", data[4:16])
-            told.append(Acknowledgement(t_s, bool(data[1] & 1), first, rank, highest))
-    return Captured(
-        result,
-        tuple(sent),
-        tuple(told),
-        of_path(result.runs[0], 0, path),
-        *(
-            _changes(own["events"], key, user.payload_bytes)
-            for key in ("congestion_window", "ssthresh")
-        ),
-    )
-
-
-def _changes(rows: Sequence[Any], key: str, payload_bytes: int) -> tuple[Floats, Floats]:
-    """When a quantity of a qlog changed, in seconds, and to how many segments."""
-    found = [(r["time"] / 1e3, r["data"][key] / payload_bytes) for r in rows if key in r["data"]]
-    t_s, segments = np.array(found).reshape(-1, 2).T
-    return t_s, segments
+    for t_s, packet in _packets(data, f"{user.name}.path{path}"):
+        if packet[0] == CODED:
+            base, *_, count = struct.unpack(">I3xB", packet[4:12])
+            sent.append(Combination(t_s, base, count))
+        elif packet[0] == ACKNOWLEDGEMENT:
+            first, rank, highest = struct.unpack(">III", packet[4:16])
+            told.append(Acknowledgement(t_s, bool(packet[1] & 1), first, rank, highest))
+    changes = (steps(own, key, user.payload_bytes) for key in ("congestion_window", "ssthresh"))
+    events = of_path(result.runs[0], 0, path)
+    return Captured(result, tuple(sent), tuple(told), events, *changes)
 
 
 def _packets(data: bytes, name: str) -> Iterator[tuple[float, bytes]]:

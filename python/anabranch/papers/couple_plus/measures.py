@@ -14,7 +14,6 @@ from . import (  # noqa: F401
     episodes,
     equilibria,
     excursion,
-    plans,
     reading,
     rules,
     varying,

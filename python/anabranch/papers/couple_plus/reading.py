@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -12,20 +10,12 @@ from ...runs import Run
 from ...statistics import Interval, difference, interval
 from ..laboratory import Laboratory
 from ..library import Cell, Floats, Metric, measure
+from ..readings import series, times_s
 
 START_S = 1.0
 """Both have started by then: the competition period begins."""
 FLOW_PATHS = (("multipath", 0), ("multipath", 1), ("tcp", 0))
 """The paths by their numbers here: two of the multipath flow, then the TCP's."""
-
-
-def columns(run: Run) -> dict[tuple[str, int], int]:
-    """The column of each path of a run, by class and number."""
-    classes = np.asarray(run.flows.class_)[np.asarray(run.paths.flow)]
-    return {
-        (str(name), int(path)): index
-        for index, (name, path) in enumerate(zip(classes, run.paths.path, strict=True))
-    }
 
 
 def end_of(run: Run) -> float:
@@ -94,33 +84,28 @@ def of_coding(lab: Laboratory, cell: Cell, number: int, metric: Metric) -> Float
     return lab[cell].coding("multipath", number, metric)[:, 0]
 
 
-def path_series(result: Result, metric: str, path: tuple[str, int]) -> list[tuple[Floats, Floats]]:
-    """Times and values of a path's series for each seed."""
-    found = []
-    for run in result.runs:
-        column = columns(run)[path]
-        values = np.asarray(run.series.paths.column(metric), dtype=float)[:, column]
-        found.append((np.asarray(run.series.t_s, dtype=float), values))
-    return found
+def path_series(result: Result, metric: str, number: int) -> Floats:
+    """A series of a path, shape (seeds, samples)."""
+    users, path = FLOW_PATHS[number]
+    return series(result, users, metric)[..., path]
 
 
-def bins_kbps(result: Result, path: tuple[str, int], seconds: float = 1.0) -> Floats:
-    """Rate of arrivals on a path in intervals of `seconds`, in kb/s, shape (seeds, intervals)."""
-    edges = np.arange(0, result.plan.duration_s + 1e-9, seconds)
-    return np.array(
-        [
-            np.diff(np.interp(edges, t_s, taken)) * 8e-3 / seconds
-            for t_s, taken in path_series(result, "taken_bytes", path)
-        ]
-    )
+def bins_kbps(result: Result, number: int) -> Floats:
+    """Rate of arrivals on a path in each second, in kb/s, shape (seeds, seconds)."""
+    edges, t_s = np.arange(0, result.plan.duration_s + 1e-9), times_s(result)
+    taken = path_series(result, "taken_bytes", number)
+    return np.array([np.diff(np.interp(edges, t_s, one)) * 8e-3 for one in taken])
+
+
+def waiting_kb(run: Run) -> Floats:
+    """Data that waits at the receiver of the multipath flow over time, in kB, shape (samples,)."""
+    return np.asarray(run.series.flows.held_bytes)[:, 0] / 1e3
 
 
 @measure
-def rank_correlation(values: Sequence[Floats]) -> float:
-    """Spearman's of the means of some values with their places."""
-    means = [float(np.mean(one)) for one in values]
-    ranks = np.argsort(np.argsort(means))
-    return float(np.corrcoef(np.arange(len(means)), ranks)[0, 1])
+def waits_kb(lab: Laboratory, cell: Cell) -> Floats:
+    """The same for each seed, shape (seeds, samples)."""
+    return np.stack([waiting_kb(run) for run in lab[cell].runs])
 
 
 @measure

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import _core
-from ..laboratory import Laboratory
-from ..library import Floats, measure, without_runs
+from ..library import Floats, expensive, measure
 from .logs import captured
 
 Rule = Callable[[Floats, Floats], tuple[Any, Floats]]
@@ -29,8 +28,8 @@ def _alpha(w: Floats, rtt: Floats) -> float:
 
 
 @measure
-@without_runs
-def rule_error(lab: Laboratory, law: str) -> float:
+@expensive
+def rule_error(law: str) -> float:
     """The largest relative deviation of a shipped law's increments and decreases from its rule,
     over 100 random states.
     """
@@ -46,8 +45,8 @@ def rule_error(lab: Laboratory, law: str) -> float:
 
 
 @measure
-@without_runs
-def start(lab: Laboratory, law: str, overrides: Sequence[str]) -> dict[str, Any]:
+@expensive
+def start(law: str, overrides: Sequence[str]) -> dict[str, Any]:
     """A law on empty paths: samples of the first path's window until the first recovery or timeout
     of any path, when that is, and the threshold in segments that it sets.
     """

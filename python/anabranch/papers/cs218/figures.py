@@ -11,9 +11,9 @@ from ... import plot
 from ...plot import style
 from ...result import Result
 from ...statistics import Interval, interval
+from .. import readings
 from ..laboratory import Laboratory, NotRun
 from ..library import Cell, Floats, measure
-from .series import over_time, times_s
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -126,7 +126,7 @@ def car_over_time(lab: Laboratory, cell: Cell, controller: str) -> Figure:
     result = lab[cell]
     title = f"The first car of the platoon under {controller}, seed {result.seeds[0]}"
     figure, axes = style.panels(3, 1.9, title)
-    t_s, arrived = times_s(result), over_time(result, "arrived_bytes", "cars")[0]
+    t_s, arrived = readings.times_s(result), readings.series(result, "cars", "arrived_bytes")[0]
     away, which = _nearest(result)
     for number in (0, 1):
         _rates(axes[number], t_s, arrived, number)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import tempfile
+import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from ...result import Recording, run
 from ...scenario import Scenario
 from ..library import Floats
+from ..logs import Event, traced
 
 FOLDER = Path(__file__).parent
 
@@ -97,24 +95,17 @@ class _Path:
 def logged(name: str, controller: str) -> Log:
     """The log of the connection of a scenario of this folder, run with seed 1."""
     scenario = Scenario.parse((FOLDER / f"{name}.toml").read_text(encoding="utf-8"), name)
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "run.qlog"
-        result = run(scenario, (1,), controller=controller, recording=Recording(qlog=file))
-        traces = json.loads(file.read_text())["traces"]
+    result, traces = traced(scenario, "user", controller=controller)
     (own,) = result.plan.classes
-    events = [
-        (event["time"], number, place, event)
-        for number, trace in enumerate(t for t in traces if t["title"].startswith(f"{own.name}.0."))
-        for place, event in enumerate(trace["events"])
-    ]
-    events.sort(key=lambda entry: entry[:3])
-    ordered = [(time / 1e3, number, event) for time, number, _, event in events]
-    return _read(ordered, [_Path() for _ in own.paths], own.payload_bytes)
+    timed = (
+        [(event["time"] / 1e3, number, event) for event in events]
+        for number, events in enumerate(traces)
+    )
+    merged = list(heapq.merge(*timed, key=lambda one: one[:2]))
+    return _read(merged, [_Path() for _ in own.paths], own.payload_bytes)
 
 
-def _read(
-    events: Sequence[tuple[float, int, dict[str, Any]]], paths: list[_Path], payload: int
-) -> Log:
+def _read(events: Sequence[tuple[float, int, Event]], paths: list[_Path], payload: int) -> Log:
     """Events in the order of time, each with its path, as moments and losses."""
     moments: list[Moment] = []
     losses: list[Loss] = []

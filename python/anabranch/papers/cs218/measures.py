@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -10,66 +10,28 @@ from ...fairness import Reference, do_no_harm, p1, p2, tcp_fairness
 from ...fairness.references import limits
 from ...result import Result
 from ...statistics import interval
-from ..judging import Nothing
 from ..laboratory import Laboratory, NotRun
 from ..library import Cell, Floats, Link, Metric, Users, measure, signed_percent
 from . import figures, nodes, replays, rules, series  # noqa: F401
-from .series import HOW
 
 Points = Mapping[str, Floats]
 """Values for each seed by the name of an algorithm, shape (seeds,) each."""
 
 
-def _per_path(result: Result, users: str, metric: str) -> Floats:
-    """A path metric of a class, shape (seeds, users, paths)."""
-    (planned,) = (c for c in result.plan.classes if c.name == users)
-    columns = [result.path(users, number, metric) for number in range(len(planned.paths))]
-    return np.stack(columns, axis=-1)
-
-
 @measure
-def over_paths(
-    lab: Laboratory, cell: Cell, users: Users, metric: Metric, how: str = "mean"
-) -> Floats:
-    """A metric of all paths of all users of a class, reduced as `HOW` says."""
-    values = _per_path(lab[cell], users, metric)
-    return np.asarray(HOW[how](values.reshape(len(values), -1), axis=1), dtype=float)
+def per_path(lab: Laboratory, cell: Cell, users: Users, metric: Metric) -> Floats:
+    """A metric of the paths of a class, shape (seeds, users, paths)."""
+    result = lab[cell]
+    (own,) = (c for c in result.plan.classes if c.name == users)
+    columns = [result.path(users, number, metric) for number in range(len(own.paths))]
+    return np.stack(columns, axis=-1)
 
 
 @measure
 def parts(lab: Laboratory, cell: Cell, users: Users, metric: Metric) -> list[Floats]:
     """Each path's part of the sum over the paths of a user, mean over the users of a class."""
-    values = _per_path(lab[cell], users, metric)
+    values = per_path(lab, cell, users, metric)
     return list((values / values.sum(axis=-1, keepdims=True)).mean(axis=1).T)
-
-
-@measure
-def idle(lab: Laboratory, cell: Cell, classes: Sequence[str]) -> Floats:
-    """Number of paths of some classes without deliveries."""
-    rates = [_per_path(lab[cell], users, "throughput_bps") for users in classes]
-    return np.asarray(sum((each == 0).sum(axis=(1, 2)) for each in rates), dtype=float)
-
-
-@measure
-def class_rtt_ms(lab: Laboratory, cell: Cell, users: Users) -> Floats:
-    """Round trip of a class in ms: mean over users and samples of the newest one."""
-    index = lab[cell].classes.index(users)
-    return np.array([1e3 * run.classes.rtt_mean_s[index] for run in lab[cell].runs])
-
-
-@measure
-def sent_mbps(lab: Laboratory, cell: Cell, users: Users) -> Floats:
-    """All packets that a class of one user sent in the run, as a rate in Mb/s."""
-    plan = lab[cell].plan
-    (own,) = (c for c in plan.classes if c.name == users)
-    packets = _per_path(lab[cell], users, "sent_packets").sum(axis=(1, 2))
-    return np.asarray(8e-6 * own.packet_bytes / plan.duration_s * packets)
-
-
-@measure
-def has_run(lab: Laboratory, cells: Sequence[Cell]) -> bool:
-    """Whether all of some cells have been run."""
-    return all(cell in lab.results for cell in cells)
 
 
 @measure
@@ -111,12 +73,6 @@ def compared(by: Points, name: str) -> str:
     """Relative difference to each other algorithm, in words."""
     rows = (f"{o} {signed_percent(relative(by[name], by[o]))}" for o in _ordered(by) if o != name)
     return f"{name}, seed by seed, over " + ", ".join(rows)
-
-
-@measure
-def nothing(why: str) -> Nothing:
-    """There is nothing to judge."""
-    return Nothing(why)
 
 
 def _reference(in_place: Result, without: Result, link: str) -> Reference:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...plan import Bus, Medium, Plan, Wifi
-from ...plan import Cell as LteCell
+from ...plan import Plan
 from ...runs import Run
 from ..laboratory import Laboratory
 from ..library import Cell, Floats, measure, plan_of, without_runs
@@ -43,54 +42,12 @@ def roles(lab: Laboratory, cell: Cell) -> dict[str, int]:
 
 @measure
 @without_runs
-def nodes(lab: Laboratory, cell: Cell) -> list[str]:
-    """The nodes of a cell."""
-    return [node.name for node in plan_of(lab.configurations[cell]).nodes]
-
-
-@measure
-@without_runs
-def routes(lab: Laboratory, cell: Cell, users: str) -> list[list[str]]:
+def stations_on(lab: Laboratory, cell: Cell, users: str) -> list[list[str]]:
     """The stations that the paths of a class reach one after the other, each route once, sorted."""
     plan = plan_of(lab.configurations[cell])
     (own,) = (c for c in plan.classes if c.name == users)
     found = [[" or ".join(sorted(heads(plan, n))) for n in path.links] for path in own.paths]
     return sorted(route for number, route in enumerate(found) if route not in found[:number])
-
-
-@measure
-@without_runs
-def interfaces(lab: Laboratory, cell: Cell, node: str) -> list[str]:
-    """The media that a node has a station of."""
-    media = plan_of(lab.configurations[cell]).media
-    return [m.name for m in media if any(s.name == node for s in m.stations)]
-
-
-def _technology(medium: Medium) -> str:
-    match medium:
-        case Wifi(routing="aodv" | "olsr" | "oracle"):
-            return "Wi-Fi, ad hoc"
-        case Wifi():
-            return "Wi-Fi, access points"
-        case Bus():
-            return "CSMA bus"
-        case LteCell():
-            return "LTE cell"
-
-
-@measure
-@without_runs
-def subnets(lab: Laboratory, cell: Cell) -> list[str]:
-    """The kind of each subnet: a MANET is another one than a network of access points."""
-    return [_technology(medium) for medium in plan_of(lab.configurations[cell]).media]
-
-
-@measure
-@without_runs
-def capacity(lab: Laboratory, cell: Cell, technology: str) -> float:
-    """Nominal rate of all media whose kind begins so, in Mb/s."""
-    media = plan_of(lab.configurations[cell]).media
-    return float(sum(m.rate_bps for m in media if _technology(m).startswith(technology)) / 1e6)
 
 
 @measure
@@ -105,12 +62,6 @@ def travelled(lab: Laboratory, cell: Cell) -> Floats:
 def least_connected(lab: Laboratory, cell: Cell) -> float:
     """The least part of the time in which the ends of a way were connected, over all runs."""
     return min(float(min(run.ways.connected)) for run in lab[cell].runs)
-
-
-@measure
-def station(lab: Laboratory, cell: Cell, medium: str, name: str, counter: str) -> Floats:
-    """A counter of a station."""
-    return np.asarray(lab[cell].station(medium, name, counter))
 
 
 @measure

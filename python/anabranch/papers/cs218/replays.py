@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..laboratory import Laboratory
-from ..library import Floats, measure
+from ..library import Floats, expensive, measure
 from .logs import Log, Moment, logged
 
 BYTE = 1 / 1448
@@ -90,20 +89,23 @@ def replayed(log: Log, increment: Increment, threshold: int = 5) -> list[Step]:
 
 
 @measure
-def off_bytes(lab: Laboratory, scenario: str, law: str, rule: str, threshold: int = 5) -> float:
+@expensive
+def off_bytes(scenario: str, law: str, rule: str, threshold: int = 5) -> float:
     """The largest deviation of a logged window from a rule at an acknowledgement, in bytes."""
     steps = replayed(logged(scenario, law), RULES[rule], threshold)
     return max(abs(step.off) for step in steps) / BYTE
 
 
 @measure
-def acknowledged(lab: Laboratory, scenario: str, law: str) -> int:
+@expensive
+def acknowledged(scenario: str, law: str) -> int:
     """Acknowledgements of a logged run in congestion avoidance."""
     return len(replayed(logged(scenario, law), lia))
 
 
 @measure
-def first_boosted(lab: Laboratory, scenario: str, law: str) -> list[int]:
+@expensive
+def first_boosted(scenario: str, law: str) -> list[int]:
     """After each loss: the number of the first acknowledgement at which the window grows beyond
     LIA's, by a byte; 0 if there is none.
     """
@@ -118,29 +120,23 @@ def first_boosted(lab: Laboratory, scenario: str, law: str) -> list[int]:
 
 
 @measure
-def halving_error(lab: Laboratory, scenario: str, law: str) -> float:
-    """The largest deviation of a logged window after a loss from half of it, in bytes."""
-    losses = logged(scenario, law).losses
-    return max((abs(loss.after - loss.before / 2) for loss in losses), default=np.inf) / BYTE
+@expensive
+def losses_of(scenario: str, law: str) -> list[tuple[float, float]]:
+    """The window before and after each congestion event of a logged run, in segments."""
+    return [(loss.before, loss.after) for loss in logged(scenario, law).losses]
 
 
 @measure
-def losses_of(lab: Laboratory, scenario: str, law: str) -> int:
-    """Congestion events of a logged run."""
-    return len(logged(scenario, law).losses)
-
-
-@measure
-def largest_alpha(lab: Laboratory, scenario: str, law: str) -> float:
+@expensive
+def largest_alpha(scenario: str, law: str) -> float:
     """The largest 2 α of equation (1) in a logged run."""
     moments = logged(scenario, law).moments
     return max(float(2 * linked(m.before, m.srtts_s) * m.before.sum()) for m in moments)
 
 
 @measure
-def boosted_growth(
-    lab: Laboratory, scenario: str, law: str, least: float, most: float
-) -> tuple[float, int]:
+@expensive
+def boosted_growth(scenario: str, law: str, least: float, most: float) -> tuple[float, int]:
     """The growth over RTT Compensator's at all acknowledgements whose bestRTT/lastRTT lies between
     two ends once all paths have a round trip, and the number of these.
     """
@@ -153,7 +149,8 @@ def boosted_growth(
 
 
 @measure
-def compound_windows(lab: Laboratory, scenario: str) -> dict[str, float]:
+@expensive
+def compound_windows(scenario: str) -> dict[str, float]:
     """Compound TCP's two windows, reckoned apart (Tan et al., INFOCOM 2006) at each acknowledgement
     of a log of one path without a loss: α = 1/8, k = 3/4, ζ = 1, γ = 30 packets; `dwnd` does not
     grow in windows below 38.

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from ... import _core
-from ...scenario import load, shipped
-from ..laboratory import Laboratory
-from ..library import Floats, measure
+from ...scenario import load
+from ..library import Floats, expensive, measure
 
 Rule = Callable[[Floats, Floats], Floats]
 """A function of windows in segments and RTTs in s, shape (paths,) each, with a value per path."""
@@ -42,7 +41,8 @@ def states(number: int) -> Iterator[tuple[Floats, Floats]]:
 
 
 @measure
-def law_error(lab: Laboratory, law: str, what: str, rule: str, number: int) -> float:
+@expensive
+def law_error(law: str, what: str, rule: str, number: int) -> float:
     """The largest relative deviation of a law's "growth" or "backoff" from a rule, over so many
     random states.
     """
@@ -68,13 +68,8 @@ def controllers() -> list[str]:
 
 
 @measure
-def scenarios_of(document: str) -> list[str]:
-    """The shipped scenarios of a document."""
-    return [name for name in shipped() if name.startswith(f"{document}/")]
-
-
-@measure
-def refused(lab: Laboratory, scenarios: Sequence[str], laws: Sequence[str]) -> list[str]:
+@expensive
+def refused(scenarios: Sequence[str], laws: Sequence[str]) -> list[str]:
     """Scenarios and controllers that have no plan together."""
 
     def plans(scenario: str, law: str) -> bool:

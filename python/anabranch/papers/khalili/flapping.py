@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...fairness import dominance, swaps
 from ...result import Result
 from ..laboratory import Laboratory
 from ..library import Cell, Floats, measure
+from ..readings import series
 
 
-def first_user(result: Result, metric: str) -> list[NDArray[np.float64]]:
-    """A series of the first user's paths for each seed, shape (samples, paths)."""
-    paths = len(result.plan.classes[0].paths)
-    return [run.series.paths.column(metric)[:, :paths] for run in result.runs]
+def first_user(result: Result, metric: str) -> Floats:
+    """A series of the first user's paths, shape (seeds, samples, paths)."""
+    first = result.plan.classes[0]
+    return series(result, first.name, metric)[..., : len(first.paths)]
 
 
-def _windows(lab: Laboratory, cell: str) -> list[NDArray[np.float64]]:
+def _windows(lab: Laboratory, cell: str) -> Floats:
     plan = lab[cell].plan
-    warm = round(plan.warmup_s / plan.sample_s)
-    return [windows[warm:] for windows in first_user(lab[cell], "cwnd_segments")]
+    return first_user(lab[cell], "cwnd_segments")[:, round(plan.warmup_s / plan.sample_s) :]
 
 
 @measure

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 
 from ... import _core, theory
 from ...fairness import design_goals
-from ...plan import Link as PlanLink
-from ...plan import Red
 from ...scenario import load
 from ...statistics import Interval, interval
 from ..laboratory import Laboratory
@@ -37,34 +35,9 @@ def failed_goals(lab: Laboratory, cell: Cell) -> list[int]:
     return list(design_goals(rates, tcp, losses).failed)
 
 
-@measure
-def numbered(goals: Sequence[int]) -> str:
-    """Goals in words."""
-    return ", ".join(f"goal {number}" for number in goals) or "none"
-
-
-@measure
-def probing_rate(packet_bytes: int, rtt_s: float) -> float:
-    """What a path carries whose window is one segment, in Mb/s."""
-    return float(theory.khalili.probing_rate_bps(packet_bytes, rtt_s) / 1e6)
-
-
-@measure
-def closed_form_a(n1: int, n2: int) -> float:
-    """Rate of type 2 by the equations of Section 4, in Mb/s."""
-    return float(theory.khalili.scenario_a_lia(n1, n2).other)
-
-
-@measure
-def closed_form_b(x_mbps: float, t_mbps: float) -> float:
-    """Rate of Blue after the upgrade by the equations of Section 5, in Mb/s."""
-    return float(theory.khalili.scenario_b_lia(x_mbps, t_mbps, upgraded=True).multipath)
-
-
-@measure
-def closed_form_c(n1: int, n2: int) -> float:
-    """Rate of multipath users by the equations of Section 6, in Mb/s."""
-    return float(theory.khalili.scenario_c_lia(n1, n2).multipath)
+scenario_a_lia = measure(theory.khalili.scenario_a_lia)
+scenario_b_lia = measure(theory.khalili.scenario_b_lia)
+scenario_c_lia = measure(theory.khalili.scenario_c_lia)
 
 
 @cache
@@ -72,10 +45,10 @@ def _with_waits(scenario: str, overrides: tuple[str, ...], rtt_s: float) -> dict
     plan = load(scenario).plan(overrides=overrides)
     seen = theory.Network.from_plan(plan)
     round_trips = {}
-    for planned, paths in zip(plan.classes, seen.slices, strict=True):
-        wait = planned.delayed_ack_s
+    for one, paths in zip(plan.classes, seen.slices, strict=True):
+        wait = one.delayed_ack_s
         waits = seen.base_rtts_s[paths]
-        round_trips[planned.name] = rtt_s + (waits if wait is None else np.full_like(waits, wait))
+        round_trips[one.name] = rtt_s + (waits if wait is None else np.full_like(waits, wait))
     found = theory.optimum(seen, rtt=round_trips, floor=1.0)
     return {name: rate / 1e6 for name, rate in found.class_rates_bps.items()}
 
@@ -93,28 +66,15 @@ def optimum_with_waits(lab: Laboratory, cell: Cell, users: Users, rtt_s: float) 
     return _with_waits(one.scenario, tuple(one.overrides), rtt_s)[users]
 
 
-def _red(lab: Laboratory, cell: str, link: str) -> Red:
-    links: dict[str, PlanLink] = {one.name: one for one in plan_of(lab.configurations[cell]).links}
-    queue = links[link].queue
-    assert isinstance(queue, Red)
-    return queue
-
-
 @measure
 @without_runs
 def drop_probability(lab: Laboratory, cell: Cell, link: Link, packets: float) -> float:
     """The drop probability of a RED queue of the cell at an average of so many packets."""
-    red = _red(lab, cell, link)
+    (red,) = (one.queue for one in plan_of(lab.configurations[cell]).links if one.name == link)
     thresholds = {"min_th": red.min_packets, "max_th": red.max_packets}
-    return _core.red_drop_probability(packets, max_p=red.max_p, gentle=red.gentle, **thresholds)
-
-
-@measure
-@without_runs
-def thresholds(lab: Laboratory, cell: Cell, link: Link) -> list[float]:
-    """The thresholds of a RED queue of the cell, in packets."""
-    red = _red(lab, cell, link)
-    return [red.min_packets, red.max_packets]
+    return float(
+        _core.red_drop_probability(packets, max_p=red.max_p, gentle=red.gentle, **thresholds)
+    )
 
 
 @measure

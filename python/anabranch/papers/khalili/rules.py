@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import _core
 from ...result import run
-from ...scenario import load, shipped
-from ..library import expensive, measure
+from ...scenario import load
+from ..library import Floats, expensive, measure
 
-Floats = NDArray[np.float64]
 WATCHED_S = 3.0
 """Time after the last flow's start for which controllers are observed."""
 
@@ -76,12 +74,6 @@ def couples_increase_only(law: str) -> bool:
         [of(law, w, rtt, p)[0] for w in states] for of in (_core.growth, _core.backoff)
     )
     return bool(growth[0] != growth[1] and backoff[0] == backoff[1])
-
-
-@measure
-def scenarios_of(document: str) -> list[str]:
-    """The shipped scenarios of a document."""
-    return [name for name in shipped() if name.startswith(f"{document}/")]
 
 
 @measure

@@ -82,19 +82,6 @@ def ratio_of_times(times_s: Floats, others_s: Floats) -> Interval | Partial | No
 
 
 @measure
-def window_when_free(lab: Laboratory, cell: Cell) -> Floats:
-    """The mean window of the freed path until others come, in segments."""
-    return np.array(
-        [
-            windows[(run.series.t_s >= FREED_S) & (run.series.t_s < TAKEN_S), 1].mean()
-            for run, windows in zip(
-                lab[cell].runs, first_user(lab[cell], "cwnd_segments"), strict=True
-            )
-        ]
-    )
-
-
-@measure
 def settling_rank(lab: Laboratory, cells: Sequence[Cell]) -> Interval:
     """The rank correlation of settling times with the order of some cells."""
     times_s = np.stack([_times_s(lab, cell) for cell in cells])

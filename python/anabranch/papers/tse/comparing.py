@@ -1,5 +1,5 @@
 """The two definitions of multipath TCP-fairness (`anabranch.fairness.ensemble`) for made-up
-allocations, against the equations written out; and the use of an ensemble's links.
+allocations, against the equations written out.
 """
 
 from __future__ import annotations
@@ -9,34 +9,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...fairness import Fairness, ensemble_fairness
-from ..laboratory import Laboratory
-from ..library import Cell, Floats, expensive, measure, plan_of, without_runs
-
-ENSEMBLE = "ensemble"
-"""The class of the thesis' scenarios that has several paths."""
+from ..library import expensive, measure
 
 
 @measure
-@without_runs
-def were_run(lab: Laboratory, cells: Sequence[Cell]) -> bool:
-    """Whether all of some cells have been run: the report leaves out the others."""
-    return all(name in lab.results for name in cells)
-
-
-@measure
-def used_by_paths(lab: Laboratory, cell: Cell) -> Floats:
-    """The part of the capacity of the ensemble's links that all flows use."""
-    result, plan = lab[cell], plan_of(lab.configurations[cell])
-    (group,) = (one for one in plan.classes if one.name == ENSEMBLE)
-    links = dict.fromkeys(plan.links[path.links[0]].name for path in group.paths)
-    total = sum(result.link(link, "throughput_bps") for link in links)
-    return np.asarray(total / sum(result.rates_bps[link] for link in links), dtype=float)
-
-
-@measure
-def excess_on_a_link(found: Fairness) -> float:
-    """The largest excess over a TCP's rate, as a part of the link's capacity (eq. 1.2)."""
-    return max(link.excess for link in found.links)
+def decided(found: Fairness) -> dict[str, float]:
+    """Whether an allocation is "lenient" (Definition 1) and "stringent" (Definition 2); the "bound"
+    of eq. 1.4 in Mb/s, and the "excess" over it as a part of it; the largest excess over a TCP's
+    rate "on_a_link" as a part of the link's capacity (eq. 1.2).
+    """
+    return {
+        "lenient": found.lenient,
+        "stringent": found.stringent,
+        "bound": found.bound_bps / 1e6,
+        "excess": found.excess,
+        "on_a_link": max(link.excess for link in found.links),
+    }
 
 
 @measure

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
-from ...result import run
 from ..laboratory import Laboratory
 from ..library import Cell, measure
+from ..logs import logged
 
 
 @measure
@@ -16,14 +14,7 @@ def drops(lab: Laboratory, cell: Cell, slow_start_s: float) -> dict[str, int]:
     """Drops in a run with seed 1: all of them, those within `slow_start_s` of the first one on
     their path, and those after the warm-up; and the loss events of all paths.
     """
-    one = lab.configurations[cell]
-    return _drops(one.scenario, tuple(one.overrides), slow_start_s)
-
-
-@cache
-def _drops(scenario: str, overrides: tuple[str, ...], slow_start_s: float) -> dict[str, int]:
-    result = run(scenario, (1,), overrides=overrides, events=True)
-    log = result.runs[0].events_log
+    log = logged(lab.configurations[cell], (1,)).runs[0].events_log
     times, paths, kinds = (np.asarray(one) for one in (log.t_s, log.path, log.kind))
     dropped = kinds == "drop"
     since = np.concatenate(
@@ -32,6 +23,6 @@ def _drops(scenario: str, overrides: tuple[str, ...], slow_start_s: float) -> di
     return {
         "all": int(dropped.sum()),
         "first": int((since <= slow_start_s).sum()),
-        "measured": int((times[dropped] >= result.plan.warmup_s).sum()),
+        "measured": int((times[dropped] >= lab[cell].plan.warmup_s).sum()),
         "events": int((kinds == "recovery").sum()),
     }

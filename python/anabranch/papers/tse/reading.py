@@ -11,28 +11,11 @@ import numpy as np
 from ... import theory
 from ...fairness import Fairness, Spare, ensemble_fairness
 from ...fairness.references import limits
-from ...plan import Link as PlanLink
 from ..laboratory import Laboratory
-from ..library import Cell, Floats, Link, Users, Values, measure, plan_of, without_runs
+from ..library import Cell, Floats, Link, Values, measure
 
 ENSEMBLE = "ensemble"
 """The class of the thesis' scenarios that has several paths."""
-
-
-@measure
-def others(lab: Laboratory, cell: Cell) -> Floats:
-    """Rate of all competing TCPs, in Mb/s."""
-    result = lab[cell]
-    rates = [result.users(name).sum(axis=1) for name in result.classes if name != ENSEMBLE]
-    return np.asarray(sum(rates, np.zeros(len(result.runs))) / 1e6)
-
-
-@measure
-def used(lab: Laboratory, cell: Cell, links: Sequence[str]) -> Floats:
-    """The part of the capacity of some links that all flows use."""
-    result = lab[cell]
-    total = sum(result.link(link, "throughput_bps") for link in links)
-    return np.asarray(total / sum(result.rates_bps[link] for link in links), dtype=float)
 
 
 @measure
@@ -80,65 +63,5 @@ def compared(
     )
 
 
-@measure
-def excess(found: Fairness) -> float:
-    """Excess over the bound of eq. 1.4, as a part of the bound."""
-    return found.excess
-
-
-@measure
-def bound(found: Fairness) -> float:
-    """The bound of eq. 1.4, in Mb/s."""
-    return found.bound_bps / 1e6
-
-
-@measure
-def lenient(found: Fairness) -> bool:
-    """Whether Definition 1 is met."""
-    return found.lenient
-
-
-@measure
-def stringent(found: Fairness) -> bool:
-    """Whether Definition 2 is met."""
-    return found.stringent
-
-
-def _link(lab: Laboratory, cell: str, link: str) -> PlanLink:
-    links: dict[str, PlanLink] = {one.name: one for one in plan_of(lab.configurations[cell]).links}
-    return links[link]
-
-
-@measure
-@without_runs
-def link_rate(lab: Laboratory, cell: Cell, link: Link) -> float:
-    """Rate of a link, in Mb/s."""
-    return (_link(lab, cell, link).rate_bps or 0) / 1e6
-
-
-@measure
-@without_runs
-def link_delay(lab: Laboratory, cell: Cell, link: Link) -> float:
-    """Propagation delay of a link, in ms."""
-    return 1e3 * _link(lab, cell, link).delay_s
-
-
-@measure
-@without_runs
-def link_loss(lab: Laboratory, cell: Cell, link: Link) -> float:
-    """Probability of random loss of a link."""
-    return _link(lab, cell, link).loss
-
-
-@measure
-@without_runs
-def count(lab: Laboratory, cell: Cell, users: Users) -> int:
-    """The number of users of a class."""
-    (group,) = (one for one in plan_of(lab.configurations[cell]).classes if one.name == users)
-    return int(group.count)
-
-
-@measure
-def pftk_rate(loss: float, rtt_s: float, rto_s: float) -> float:
-    """Rate of a TCP with packets of 1500 B by PFTK's approximation (eq. 2.1), in Mb/s."""
-    return theory.pftk_approximate_rate_bps(loss, rtt_s, rto_s, 1500) / 1e6
+pftk_rate_bps = measure(theory.pftk_approximate_rate_bps)
+"""Rate of a TCP by PFTK's approximation (eq. 2.1)."""

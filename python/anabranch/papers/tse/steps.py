@@ -27,11 +27,7 @@ def _logs(lab: Laboratory, cell: str) -> list[PathLog]:
 
 def _falls(log: PathLog, step: float, from_s: float = 0.0) -> list[tuple[float, float, float]]:
     """Time of each reduction of a window, and the window before and after."""
-    return [
-        (float(t), float(b), float(a))
-        for t, b, a in zip(*changes(log), strict=True)
-        if t >= from_s and a < b - step
-    ]
+    return [(t, b, a) for t, b, a in changes(log) if t >= from_s and a < b - step]
 
 
 def _largest(values: Sequence[float] | Floats) -> float:
@@ -53,11 +49,11 @@ def background(
     """
     (log,) = _logs(lab, cell)
     falls, rtt = _falls(log, step), log.mean_rtt(5, 60)
-    rises = [t for t, b, a in zip(*changes(log), strict=True) if a > b + step]
+    rises = [t for t, b, a in changes(log) if a > b + step]
     seconds = [
         a for (t1, *_), (t2, b, a) in pairwise(falls) if t2 - t1 < second * rtt and b > 1 + step
     ]
-    at_one = [t for t in log.sent_s if log.window(t) <= 1 + step and t > 10]
+    at_one = [t for t in log.sent_s if log.windows.at(t) <= 1 + step and t > 10]
     return {
         "falls": len(falls),
         "rises": len(rises),
@@ -92,10 +88,10 @@ def accounts(lab: Laboratory, cell: Cell) -> dict[str, Any]:
     window. The growth by the base flow's own ACK at the moment is subtracted.
     """
     base, other = _logs(lab, cell)
-    own = {t: (float(b), float(a)) for t, b, a in zip(*changes(other), strict=True)}
+    own = {t: (b, a) for t, b, a in changes(other)}
     base_acks, other_acks = set(base.acked_s), set(other.acked_s)
     lent, slow, fast = [], [], []
-    for t, before, after in zip(*changes(base), strict=True):
+    for t, before, after in changes(base):
         if base.state(t) != AVOIDING or t not in own:
             continue
         was, now = own[t]
@@ -107,7 +103,7 @@ def accounts(lab: Laboratory, cell: Cell) -> dict[str, Any]:
                 slow.append(after - before - (1 + earned))
             elif now == 2:
                 fast.append(after - before - 1)
-    least = float(base.windows[base.changed_s > 5.0].min())
+    least = float(base.windows.values[base.windows.t_s > 5.0].min())
     return {"lent": lent, "slow": slow, "fast": fast, "least": least}
 
 
@@ -142,7 +138,7 @@ def probes(lab: Laboratory, cell: Cell, step: float, watched_s: float) -> dict[s
         "free": len(free),
         "repairs": len(repairs),
         "moments": len(moments),
-        "at_one": sum(base.window(t) <= 1 + step for t in moments),
+        "at_one": sum(base.windows.at(t) <= 1 + step for t in moments),
     }
 
 
@@ -158,8 +154,8 @@ def sorted_probes(
     for log in others:
         seen: set[float] = set()
         for t, offset in zip(log.sent_s, log.offsets, strict=True):
-            if t > after_s and log.window(t) <= 1 + step:
-                nobody_waits = all(other.window(t) >= 1 - step for other in others)
+            if t > after_s and log.windows.at(t) <= 1 + step:
+                nobody_waits = all(other.windows.at(t) >= 1 - step for other in others)
                 (repairs if offset in seen else free if nobody_waits else lent).append(t)
             seen.add(offset)
     return lent, free, repairs
@@ -175,8 +171,8 @@ def two_levels(lab: Laboratory, cell: Cell, step: float) -> dict[str, float]:
     out: less is sent one at a time.
     """
     logs = _logs(lab, cell)
-    times = np.unique(np.concatenate([log.changed_s for log in logs]))
-    windows = np.array([[log.window(t) for log in logs] for t in times])
+    times = np.unique(np.concatenate([log.windows.t_s for log in logs]))
+    windows = np.array([[log.windows.at(t) for log in logs] for t in times])
     total = windows.sum(axis=1)
     acks = [set(log.acked_s) for log in logs]
     grown, shares, halved = [], [], []
@@ -225,7 +221,7 @@ def rate_over_response(lab: Laboratory, cell: Cell, weights: Sequence[float], la
     A loss is known once `late` later packets have arrived; losses of one round trip are one event.
     """
     (log,) = _logs(lab, cell)
-    rtt = float(np.median(log.rtts_s))
+    rtt = float(np.median(log.rtts.values))
     _, again = np.unique(log.offsets[::-1], return_index=True)
     last = len(log.offsets) - 1 - again
     lost = np.setdiff1d(np.arange(len(log.offsets)), last)  # segments that are retransmitted later
@@ -242,5 +238,5 @@ def rate_over_response(lab: Laboratory, cell: Cell, weights: Sequence[float], la
         closed = [float(b - a) for a, b in pairwise(known)]
         intervals = [float(arrived - known[-1]), *closed[::-1]]
         predicted = theory.tfrc_rate_bps(1 / mean_interval(intervals, weights), rtt) / 12_000
-        ratios.append(log.window(t) / rtt / predicted)
+        ratios.append(log.windows.at(t) / rtt / predicted)
     return float(np.median(ratios))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 
@@ -9,17 +10,10 @@ import numpy as np
 
 from ... import theory
 from ..laboratory import Laboratory
-from ..library import Cell, Floats, measure, plan_of, without_runs
-from .comparing import ENSEMBLE
+from ..library import Cell, Floats, measure, without_runs
+from ..readings import series, times_s
 from .logs import PathLog, logged
-
-
-@measure
-@without_runs
-def packet_bytes(lab: Laboratory, cell: Cell) -> float:
-    """Bytes of one of the ensemble's packets on the wire."""
-    plan = plan_of(lab.configurations[cell])
-    return next(float(one.packet_bytes) for one in plan.classes if one.name == ENSEMBLE)
+from .reading import ENSEMBLE
 
 
 @measure
@@ -40,7 +34,7 @@ def sent_again(lab: Laboratory, cell: Cell, cut_s: float, hold: float) -> dict[s
     later: list[float] = []
     for times in seen.values():
         for (before, _), (after, _) in pairwise(times[1:]):
-            gap = (after - before) / max(log.rtt(after) for log in logs)
+            gap = (after - before) / max(log.rtts.at(after, start=0.0) for log in logs)
             (gaps if after < cut_s else later).append(gap)
     moved = [
         times[0][1] != times[1][1]
@@ -74,7 +68,7 @@ def _copies(logs: list[PathLog]) -> dict[float, list[tuple[float, int]]]:
 @measure
 def arrived_packets(lab: Laboratory, cell: Cell) -> Floats:
     """Packets of 1500 bytes that arrived on the ensemble's only path."""
-    return np.array([arrived[-1] for _, arrived, _ in _over_time(lab, cell)])
+    return np.array([arrived[-1] for arrived, _ in _over_time(lab, cell)])
 
 
 @measure
@@ -82,8 +76,8 @@ def loss_seen(lab: Laboratory, cell: Cell, low: float, high: float, imposed: flo
     """The loss event rate at which the response function gives TFRC's rate while so many packets
     have arrived; not a number if too few did. The loss that is `imposed` is added to what arrives.
     """
-    found = []
-    for t_s, arrived, rtt_s in _over_time(lab, cell):
+    t_s, found = times_s(lab[cell]), []
+    for arrived, rtt_s in _over_time(lab, cell):
         inside = np.flatnonzero((arrived >= low) & (arrived < high))
         if len(inside) < 2:
             found.append(float("nan"))
@@ -95,14 +89,8 @@ def loss_seen(lab: Laboratory, cell: Cell, low: float, high: float, imposed: flo
     return np.array(found)
 
 
-def _over_time(lab: Laboratory, cell: str) -> list[tuple[Floats, Floats, float]]:
-    """For each seed times, packets that had arrived, and the median round trip."""
-    found = []
-    for run_ in lab[cell].runs:
-        flows = np.asarray(run_.flows.class_)[run_.paths.flow]
-        column = int(np.flatnonzero(flows == ENSEMBLE)[0])
-        series = run_.series.paths
-        arrived = np.asarray(series.arrived_bytes)[:, column] / 1500
-        rtt = float(np.median(np.asarray(series.srtt_s)[:, column]))
-        found.append((np.asarray(run_.series.t_s), arrived, rtt))
-    return found
+def _over_time(lab: Laboratory, cell: str) -> Iterator[tuple[Floats, float]]:
+    """For each seed the packets that had arrived at each sample, and the median round trip."""
+    result = lab[cell]
+    arrived, rtts = (series(result, ENSEMBLE, m)[..., 0] for m in ("arrived_bytes", "srtt_s"))
+    yield from zip(arrived / 1500, np.median(rtts, axis=1).tolist(), strict=True)

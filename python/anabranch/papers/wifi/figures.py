@@ -5,7 +5,6 @@ windows over time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,27 +38,18 @@ parallel flow.
 """
 
 
-@dataclass(frozen=True)
-class Line:
-    """A line of a panel: values over time, or their distribution."""
-
-    name: str
-    y: Values
-    x: Values | None
-    look: dict[str, Any]
+Line = tuple[Values | None, Values, dict[str, Any]]
+"""A line of a panel: values over x, or their distribution; and how it looks."""
+Panels = Mapping[str, Mapping[str, Line]]
+"""Lines by name in panels by heading."""
 
 
-def _flow(name: str, y: Values, x: Values | None = None) -> Line:
-    colour, line = LOOKS[name]
-    width = 2.2 if name == SUM else 1.4
-    return Line(name, y, x, _look(colour, line) | {"linewidth": width})
+def _flow(name: str) -> dict[str, Any]:
+    return _look(*LOOKS[name]) | {"linewidth": 2.2 if name == SUM else 1.4}
 
 
 def _look(colour: int, line: int) -> dict[str, Any]:
     return {"color": style.colour(colour), "linestyle": style.line(line)}
-
-
-Panels = Mapping[str, Sequence[Line]]
 
 
 @style.styled
@@ -74,23 +64,23 @@ def _drawn(
     """Panels of lines one above the other, with times shaded."""
     figure, axes = style.panels(len(panels), height, title)
     for ax, (heading, lines) in zip(axes, panels.items(), strict=True):
-        for one in lines:
-            if one.x is None:
-                ax.ecdf(one.y, **one.look)
+        for x, y, look in lines.values():
+            if x is None:
+                ax.ecdf(y, **look)
                 ax.grid(axis="x")
             else:
-                ax.plot(one.x, one.y, **one.look)
+                ax.plot(x, y, **look)
         for start, end in shaded:
             ax.axvspan(start, end, color="#eeeeee", zorder=0, linewidth=0)
         ax.set_title(heading)
         ax.set_ylim(bottom=0)
         ax.set_ylabel(labels[1])
-    if all(one.x is None for lines in panels.values() for one in lines):
+    if all(x is None for lines in panels.values() for x, _, _ in lines.values()):
         for ax in axes:
             ax.set_ylim(0, 1.02)
         axes[-1].set_xlim(left=0)
     axes[-1].set_xlabel(labels[0])
-    looks = {one.name: one.look for lines in panels.values() for one in lines}
+    looks = {name: line[2] for lines in panels.values() for name, line in lines.items()}
     order = sorted(looks, key=lambda name: list(LOOKS).index(name) if name in LOOKS else 0)
     entries = [style.entry(name, **looks[name]) for name in order]
     if shade:
@@ -111,19 +101,21 @@ def distributions(
         if cell in lab.results:
             found = {name: pieces(lab, cell, *flow, 1.0) for name, flow in FLOWS.items()}
             found = {SUM: found["subflow 1"] + found["subflow 2"], **found}
-            panels[heading] = [_flow(name, values.ravel()) for name, values in found.items()]
+            panels[heading] = {
+                name: (None, values.ravel(), _flow(name)) for name, values in found.items()
+            }
     labels = ("Throughput in pieces of 1 s (Mb/s)", "Fraction of time")
     return _drawn(title, 2.7, panels, labels) if panels else None
 
 
 @measure
-def over_time(lab: Laboratory, cell: Cell, shaded: Sequence[Sequence[float]]) -> Drawing:
+def rates_over_time(lab: Laboratory, cell: Cell, shaded: Sequence[Sequence[float]]) -> Drawing:
     """Mean throughput of all flows over time at 2.4 and 5 GHz, times with other clients shaded."""
-    panels: dict[str, list[Line]] = {"2.4 GHz": [], "5 GHz": []}
+    panels: dict[str, dict[str, Line]] = {"2.4 GHz": {}, "5 GHz": {}}
     for (name, flow), band in zip(FLOWS.items(), 2 * list(panels), strict=True):
         rates = pieces(lab, cell, *flow, 1.0).mean(axis=0)
         t_s = lab[cell].plan.warmup_s + np.arange(len(rates)) + 0.5
-        panels[band].append(_flow(name, rates, t_s))
+        panels[band][name] = (t_s, rates, _flow(name))
     title = f"Cross-band downlink with Coupled, mean of {len(lab[cell].runs)} replications"
     labels = ("Time (s)", "Throughput (Mb/s)")
     return _drawn(title, 2.4, panels, labels, shaded, "others use 5 GHz")
@@ -137,11 +129,12 @@ def against_product(lab: Laboratory, cell: Cell, product_kb: float) -> Drawing:
     for name, flow in FLOWS.items():
         windows = samples(lab, cell, *flow, Metric("cwnd_segments"))[0] * PACKET_BYTES / 1e3
         t_s = plan.warmup_s + np.arange(len(windows)) * plan.sample_s
-        level = np.full(len(windows), product_kb)
-        line = {"color": style.INK, "linestyle": style.line(1)}
         words = f"bandwidth-delay product: 120 ms at 10 Mb/s = {product_kb:g} kB"
-        window = Line("congestion window", windows, t_s, _look(0, 0))
-        panels[name] = [window, Line(words, level, t_s, line)]
+        line = {"color": style.INK, "linestyle": style.line(1)}
+        panels[name] = {
+            "congestion window": (t_s, windows, _look(0, 0)),
+            words: (t_s, np.full(len(windows), product_kb), line),
+        }
     seed = lab[cell].seeds[0]
     title = f"Windows with 100 ms added to the round trip, Coupled, seed {seed}"
     return _drawn(title, 1.7, panels, ("Time (s)", "Window (kB)"))
@@ -153,14 +146,10 @@ def unacknowledged(lab: Laboratory, cell: Cell) -> Drawing:
     seed = lab[cell].seeds[0]
     panels = {}
     for name, queue in zip(FLOWS, send_queues(lab.configurations[cell], seed), strict=False):
-        curves = {
-            "congestion window": queue.window_bytes,
-            "send queue (unacknowledged)": queue.sent_bytes,
+        panels[f"{name}: median difference {100 * queue.difference:.1f} %"] = {
+            "congestion window": (queue.t_s, queue.window_bytes / 1e3, _look(0, 0)),
+            "send queue (unacknowledged)": (queue.t_s, queue.sent_bytes / 1e3, _look(1, 1)),
         }
-        panels[f"{name}: median difference {100 * queue.difference:.1f} %"] = [
-            Line(what, values / 1e3, queue.t_s, _look(number, number))
-            for number, (what, values) in enumerate(curves.items())
-        ]
     title = f"Window and unacknowledged data on the downlink with Coupled, seed {seed}"
     return _drawn(title, 2.2, panels, ("Time (s)", "kB of payload"))
 

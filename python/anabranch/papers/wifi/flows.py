@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..laboratory import Laboratory
 from ..library import Cell, Floats, Metric, Users, measure
+from ..readings import series
 
 
 def warm(lab: Laboratory, cell: str) -> int:
@@ -20,13 +21,7 @@ def warm(lab: Laboratory, cell: str) -> int:
 @measure
 def samples(lab: Laboratory, cell: Cell, users: Users, number: int, metric: Metric) -> Floats:
     """A metric over time of a class's path after the warm-up, shape (seeds, samples)."""
-    found = []
-    for run in lab[cell].runs:
-        classes = np.asarray(run.flows.class_)[run.paths.flow]
-        own = (classes == users) & (np.asarray(run.paths.path) == number)
-        (column,) = np.flatnonzero(own)
-        found.append(np.asarray(run.series.paths.column(metric))[warm(lab, cell) :, column])
-    return np.stack(found)
+    return series(lab[cell], users, metric)[:, warm(lab, cell) :, number]
 
 
 @measure
@@ -41,12 +36,6 @@ def pieces(lab: Laboratory, cell: Cell, users: Users, number: int, seconds: floa
 def percentile(values: Floats, percent: float) -> Floats:
     """A percentile over time for each seed, of values of shape (seeds, samples)."""
     return np.asarray(np.percentile(values, percent, axis=1))
-
-
-@measure
-def of_time(values: Floats | NDArray[np.bool_]) -> Floats:
-    """The mean over time for each seed, of values of shape (seeds, samples)."""
-    return np.asarray(np.mean(values, axis=1))
 
 
 @measure

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...result import Recording, run
 from ...scenario import load
 from ..laboratory import Configuration, Laboratory
 from ..library import Cell, Floats, measure
+from ..logs import Event, traced
 
 SHORT = ("duration=15 s", "warmup=5 s")
 """A log has every packet: 15 s are 30 MB."""
@@ -38,20 +36,9 @@ class Queue:
 @cache
 def send_queues(cell: Configuration, seed: int) -> tuple[Queue, ...]:
     """Both paths of the multipath client in a short run of a cell."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "run.qlog"
-        recording = Recording(qlog=file)
-        changes = (*cell.overrides, *SHORT)
-        run(
-            load(cell.scenario),
-            (seed,),
-            controller=cell.controller,
-            overrides=changes,
-            recording=recording,
-        )
-        traces = json.loads(file.read_text())["traces"]
-    own = [trace for trace in traces if trace["title"].startswith("multipath.0.")]
-    return tuple(_sampled(trace["events"]) for trace in own)
+    asked: dict[str, Any] = {"controller": cell.controller, "overrides": (*cell.overrides, *SHORT)}
+    _, traces = traced(load(cell.scenario), "multipath", seed=seed, **asked)
+    return tuple(map(_sampled, traces))
 
 
 @measure
@@ -63,22 +50,19 @@ def queue_difference(lab: Laboratory, cell: Cell, number: int) -> Floats:
     return np.array([send_queues(one, seed)[number].difference for seed in lab[cell].seeds])
 
 
-def _sampled(events: list[dict[str, Any]]) -> Queue:
+def _sampled(events: Sequence[Event]) -> Queue:
     """Window and unacknowledged data at equal steps; data sent after an ACK counts at once."""
-    times, windows, sent = [], [], []
-    window = waiting = 0.0
+    rows, window, waiting = [], 0.0, 0.0
     for event in events:
-        match event["name"]:
-            case "recovery:metrics_updated":
-                window = event["data"]["congestion_window"]
-                waiting = event["data"]["bytes_in_flight"]
-            case "transport:packet_sent":
-                waiting += event["data"]["raw"]["payload_length"]
+        match event["name"], event["data"]:
+            case "recovery:metrics_updated", data:
+                window, waiting = data["congestion_window"], data["bytes_in_flight"]
+            case "transport:packet_sent", data:
+                waiting += data["raw"]["payload_length"]
             case _:
                 continue
-        times.append(event["time"] / 1e3)
-        windows.append(window)
-        sent.append(waiting)
+        rows.append((event["time"] / 1e3, window, waiting))
+    times, windows, sent = np.array(rows).T
     at = np.arange(START_S, END_S, STEP_S)
     index = np.searchsorted(times, at, side="right") - 1
-    return Queue(at, np.array(windows)[index], np.array(sent)[index])
+    return Queue(at, windows[index], sent[index])
