@@ -1,6 +1,6 @@
 """Writes the Python classes of the tables of results, which are declared in Rust.
 
-Run it after a change of crates/bindings/src/tables.rs; `--check` only says whether that was
+Run it after a change of crates/tables/src/declared.rs; `--check` only says whether that was
 forgotten.
 """
 

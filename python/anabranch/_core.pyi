@@ -92,6 +92,15 @@ def simulate(
     instead, if that is given.
     """
 
+def page(request: str) -> bytes:
+    """The answer to a request of the explorer: 4 bytes, little-endian, with the length of the header;
+    the header, which is JSON; the numbers of its tables, little-endian and of 64 bits.
+
+    A request is JSON; what is in requests and headers stands in crates/page/src/lib.rs. The header
+    of a request that cannot be answered is `{"error": TEXT}`: nothing is raised. The interpreter is
+    released.
+    """
+
 def read_capture(
     path: str | PathLike[str], bin_s: float, from_s: float, to_s: float | None
 ) -> dict[str, Any]:
@@ -334,6 +343,30 @@ def red_drop_probability(
     average_packets: float, *, min_th: float, max_th: float, max_p: float, gentle: bool
 ) -> float:
     """The drop probability of a RED queue at an average length, before any spacing of drops."""
+
+def p1(
+    others_before: float,
+    others_after: float,
+    upgraded_before: float,
+    upgraded_after: float,
+    *,
+    harm: float = ...,
+    gain: float = ...,
+) -> bool:
+    """See `anabranch.fairness.p1`."""
+
+def p2(
+    multipath: float,
+    single_path: float,
+    fair_multipath: float,
+    fair_single: float,
+    *,
+    margin: float = ...,
+) -> bool:
+    """See `anabranch.fairness.p2`."""
+
+def harm(alone: float, beside: float) -> float:
+    """See `anabranch.fairness.harm`; not finite if `alone` is 0."""
 
 class Emulator:
     """The links of a scenario on the wall clock, moving IP packets between TUN devices; runs once.

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.fairness import Goals, balances_congestion, design_goals, do_no_harm, p1, p2
+from anabranch import _core
+from anabranch.fairness import (
+    Goals,
+    balances_congestion,
+    design_goals,
+    do_no_harm,
+    harm,
+    p1,
+    p2,
+)
 
 UP, DOWN = 1 + 1e-9, 1 - 1e-9
 RATES = st.floats(0.01, 100.0)
@@ -204,3 +213,31 @@ def test_goals_do_not_depend_on_the_unit_of_rates(
 @given(st.lists(RATES, min_size=1, max_size=5))
 def test_a_tcp_on_each_path_meets_the_goals_where_losses_are_equal(tcp: list[float]) -> None:
     assert design_goals(tcp, tcp, {"ap1": 0.02, "ap2": 0.02}).failed == ()
+
+
+# Harm: the part of what a flow has alone that it loses beside others.
+
+
+def test_harm_is_the_part_that_is_lost_and_a_gain_is_less_than_none() -> None:
+    assert [harm(10.0, beside) for beside in (10.0, 2.5, 0.0)] == [0.0, 0.75, 1.0]
+    assert harm(10.0, 12.0) < 0
+
+
+@given(RATES, RATES, UNITS)
+def test_harm_does_not_depend_on_the_unit(alone: float, beside: float, unit: float) -> None:
+    assert harm(alone * unit, beside * unit) == harm(alone, beside)
+
+
+@pytest.mark.parametrize("alone", [0.0, -1.0, float("nan")])
+def test_a_flow_that_has_nothing_alone_cannot_be_harmed(alone: float) -> None:
+    with pytest.raises(ValueError, match="it must be above 0"):
+        harm(alone, 1.0)
+
+
+@pytest.mark.parametrize("edge", [UP, 1.0, DOWN])
+@pytest.mark.parametrize("other", [UP, 1.0, DOWN])
+def test_defaults_are_those_of_the_explorer(edge: float, other: float) -> None:
+    upgrade = (100.0, 95.0 * edge, 100.0, 102.0 * other)
+    assert p1(*upgrade) is _core.p1(*upgrade)
+    shares = (1.1 * edge, 0.9 * other, 1.0, 1.0)
+    assert p2(*shares) is _core.p2(*shares)

@@ -1,12 +1,13 @@
 //! Analysis of captures: columns of subflows and of connections.
 
-use crate::tables::{self, Samples};
+use crate::tables::Dicts;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
+use tables::{Samples, Scalar, Sink};
 use units::Span;
 use wire::capture::{Capture, Error, Part};
 
@@ -35,24 +36,25 @@ pub(crate) fn read_capture(
     let names: BTreeMap<String, &String> =
         capture.names.iter().map(|(address, name)| (address.to_string(), name)).collect();
     all.set_item("names", names)?;
-    all.set_item("flows", tables::captured_flows(py, &capture.connections)?)?;
-    all.set_item("paths", subflows(py, &capture)?)?;
-    all.set_item("series", series(py, &capture)?)?;
+    let mut to = Dicts::into(&all);
+    tables::captured_flows(to.at("flows")?, &capture.connections)?;
+    subflows(to.at("paths")?, &capture)?;
+    series(to.at("series")?, &capture)?;
     Ok(all)
 }
 
-fn subflows<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>> {
+fn subflows(to: &mut Dicts<'_>, capture: &Capture) -> PyResult<()> {
     let mut flows = vec![0u32; capture.subflows.len()];
     for (number, connection) in (0..).zip(&capture.connections) {
         for &subflow in &connection.subflows {
             flows[subflow] = number;
         }
     }
-    tables::captured_paths(py, &capture.subflows, &flows, capture.first)
+    tables::captured_paths(to, &capture.subflows, &flows, capture.first)
 }
 
 /// IP bytes of data packets, one row for each bin, one column for each subflow.
-fn series<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>> {
+fn series(to: &mut Dicts<'_>, capture: &Capture) -> PyResult<()> {
     let bins = capture.subflows.iter().map(|row| row.main().binned.len()).max().unwrap_or(0);
     let mut bytes = vec![0.0; bins * capture.subflows.len()];
     for (column, row) in capture.subflows.iter().enumerate() {
@@ -61,7 +63,6 @@ fn series<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict
         }
     }
     let times: Vec<f64> = (0..bins).map(|bin| bin as f64 * capture.bin.seconds()).collect();
-    let all = tables::captured_bins(py, Samples { of: &(times, bytes), rows: bins })?;
-    all.set_item("bin_s", capture.bin.seconds())?;
-    Ok(all)
+    tables::captured_bins(to, Samples { of: &(times, bytes), rows: bins })?;
+    to.scalar("bin_s", Scalar::Number(capture.bin.seconds()))
 }

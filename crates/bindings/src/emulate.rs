@@ -1,11 +1,9 @@
 //! The emulator as a class that runs once, in the calling thread.
 
-use crate::outcome::stations;
 use crate::read;
 use crate::recording::{Written, open};
-use crate::tables::{self, Samples};
+use crate::tables::Dicts;
 use emulator::{Device, Own, Reason, Report, Series, Settings, Side, Watch};
-use numpy::IntoPyArray;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -14,6 +12,7 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use tables::{Samples, Sink};
 use units::Span;
 
 /// File descriptor, class, path, and whether it is the sender's side.
@@ -131,24 +130,26 @@ fn duplicate(fd: RawFd) -> io::Result<OwnedFd> {
 
 fn to_dict<'py>(py: Python<'py>, plan: &Plan, report: &Report) -> PyResult<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
-    all.set_item("links", tables::links(py, &report.links, plan)?)?;
-    all.set_item("stations", stations(py, plan, &report.stations)?)?;
-    all.set_item("paths", tables::emulated_paths(py, &report.paths, plan)?)?;
-    all.set_item("series", report.series.as_deref().map(|s| series(py, s)).transpose()?)?;
+    let to = &mut Dicts::into(&all);
+    tables::links(to.at("links")?, &report.links, plan)?;
+    tables::stations(to.at("stations")?, &report.stations, &tables::station_names(plan))?;
+    tables::emulated_paths(to.at("paths")?, &report.paths, plan)?;
+    match report.series.as_deref() {
+        Some(own) => series(to, own)?,
+        None => to.missing("series")?,
+    }
     all.set_item("emulator", own(py, &report.own)?)?;
     Ok(all)
 }
 
-fn series<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>> {
+fn series(to: &mut Dicts<'_>, series: &Series) -> PyResult<()> {
     let rows = series.t_s.len();
-    let all = PyDict::new(py);
-    all.set_item("t_s", series.t_s.clone().into_pyarray(py))?;
+    to.times(&series.t_s)?;
     let paths = Samples { of: &series.arrived_bytes, rows };
-    all.set_item("paths", tables::emulated_path_series(py, paths)?)?;
-    all.set_item("links", tables::link_series(py, Samples { of: &series.links, rows })?)?;
+    tables::emulated_path_series(to.at("series.paths")?, paths)?;
+    tables::link_series(to.at("series.links")?, Samples { of: &series.links, rows })?;
     let stations = Samples { of: &series.links.stations, rows };
-    all.set_item("stations", tables::station_series(py, stations)?)?;
-    Ok(all)
+    tables::station_series(to.at("series.stations")?, stations)
 }
 
 fn own<'py>(py: Python<'py>, own: &Own) -> PyResult<Bound<'py, PyDict>> {

@@ -5,12 +5,12 @@
 mod capture;
 #[cfg(target_os = "linux")]
 mod emulate;
+mod fairness;
 #[cfg(all(target_os = "linux", feature = "kernel"))]
 mod kernel;
 mod laws;
 mod memory;
 mod names;
-mod outcome;
 mod outside;
 mod recording;
 mod simulate;
@@ -19,6 +19,7 @@ mod written;
 
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use scenario::{Override, Plan};
 use std::path::PathBuf;
 
@@ -50,8 +51,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(with_overrides, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(plan_schema, module)?)?;
-    module.add_function(wrap_pyfunction!(tables::tables, module)?)?;
+    module.add_function(wrap_pyfunction!(tables::declared, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(answer, module)?)?;
     module.add_function(wrap_pyfunction!(capture::read_capture, module)?)?;
     module.add_function(wrap_pyfunction!(names::find_name, module)?)?;
     module.add_function(wrap_pyfunction!(names::offer, module)?)?;
@@ -72,6 +74,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(laws::backoff, module)?)?;
     module.add_function(wrap_pyfunction!(laws::window_after_loss, module)?)?;
     module.add_function(wrap_pyfunction!(laws::red_drop_probability, module)?)?;
+    module.add_function(wrap_pyfunction!(fairness::p1, module)?)?;
+    module.add_function(wrap_pyfunction!(fairness::p2, module)?)?;
+    module.add_function(wrap_pyfunction!(fairness::harm, module)?)?;
     #[cfg(target_os = "linux")]
     module.add_class::<emulate::Emulator>()?;
     #[cfg(target_os = "linux")]
@@ -129,6 +134,13 @@ fn with_files(text: &str, name: &str, folder: PathBuf) -> PyResult<String> {
     Ok(embedded.unwrap_or_else(|| text.to_owned()))
 }
 
+/// The answer to a request of the explorer.
+#[pyfunction]
+#[pyo3(name = "page")]
+fn answer<'py>(py: Python<'py>, request: &str) -> Bound<'py, PyBytes> {
+    PyBytes::new(py, &py.detach(|| page::answer(request)))
+}
+
 #[pyfunction]
 fn schema() -> String {
     scenario::json_schema()
@@ -143,27 +155,14 @@ fn read(text: &str, name: &str, overrides: &[String], controller: Option<&str>) 
     Plan::read(text, name, &changes(text, name, overrides, controller)?).map_err(wrong)
 }
 
-/// The changes of a scenario; overrides come after the controller, so that they take precedence.
 fn changes(
     text: &str,
     name: &str,
     overrides: &[String],
     controller: Option<&str>,
 ) -> PyResult<Vec<Override>> {
-    let mut all = Vec::new();
-    if let Some(controller) = controller {
-        let spec = names::parsed(controller)?;
-        all = scenario::with_controller(text, name, spec.source()).map_err(wrong)?;
-    }
-    for change in overrides {
-        let mut change: Override = change.parse().map_err(wrong)?;
-        let law = change.value.trim_matches(['"', '\'']).to_owned();
-        if change.key.ends_with("controller") && control::law_file(&law).is_some() {
-            change.value = scenario::quoted(names::parsed(&law)?.source());
-        }
-        all.push(change);
-    }
-    Ok(all)
+    let source = |text: &str| names::spec(text).map(|spec| spec.source().to_owned());
+    scenario::changes(text, name, controller, overrides, &source).map_err(wrong)
 }
 
 fn wrong(error: scenario::Error) -> PyErr {

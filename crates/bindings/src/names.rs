@@ -47,12 +47,17 @@ pub(crate) fn controller_name(text: &str) -> PyResult<String> {
 /// The controller of a text, which is a name, a law, or the file of a law: `lia`, the text of a
 /// law, or `my.law:beta=0.3`, relative to the current directory.
 pub(crate) fn parsed(text: &str) -> PyResult<ControllerSpec> {
-    let wrong = |no: UnknownController| ScenarioError::new_err(no.to_string());
+    spec(text).map_err(ScenarioError::new_err)
+}
+
+/// The same, with the error as text.
+pub(crate) fn spec(text: &str) -> Result<ControllerSpec, String> {
+    let wrong = |no: UnknownController| no.to_string();
     let Some(law) = law_file(text) else {
         return remembered(text).map_err(wrong);
     };
     let read = |file: &str| std::fs::read_to_string(file).map_err(|error| error.to_string());
-    law.text(&read).map_err(ScenarioError::new_err)?.parse().map_err(wrong)
+    law.text(&read)?.parse().map_err(wrong)
 }
 
 thread_local! {

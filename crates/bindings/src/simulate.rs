@@ -2,9 +2,9 @@
 //! interrupts at intervals.
 
 use crate::memory::{self, Allowance};
-use crate::outcome::to_dict;
 use crate::outside::{Failure, PythonControllers};
 use crate::recording::open;
+use crate::tables::Dicts;
 use crate::{MemoryEnded, read};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -73,7 +73,10 @@ pub(crate) fn simulate<'py>(
         }
     }
     // Each is dropped as soon as it has been converted.
-    let runs = outcomes.into_iter().map(|outcome| to_dict(py, &plan, &outcome));
+    let runs = outcomes.into_iter().map(|outcome| {
+        let run = PyDict::new(py);
+        tables::outcome(&mut Dicts::into(&run), &plan, &outcome).map(|()| run)
+    });
     let runs = runs.collect::<PyResult<Vec<_>>>()?;
     match memory_ended {
         Some(why) => Err(MemoryEnded::new_err((why, PyList::new(py, runs)?.unbind()))),

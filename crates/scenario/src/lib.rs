@@ -48,7 +48,7 @@ pub use media::{MediumExample, described_media, medium_examples};
 pub use movements::{Malformed, Move, Moves, format as format_movements, parse as parse_movements};
 pub use node::{PlanMoves, PlanNode};
 pub use opportunities::PlanOpportunities;
-pub use overrides::{Override, with_controller, with_overrides};
+pub use overrides::{Override, changes, with_controller, with_overrides};
 pub use path::PlanPath;
 pub use scenario::Plan;
 pub use size::MOST_BYTES;

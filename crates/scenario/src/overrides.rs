@@ -1,11 +1,15 @@
 //! `--set key=value`: changes to the text of a scenario before it is read.
 
 use crate::error::{Error, list};
-use crate::files::on_one_line;
+use crate::files::{on_one_line, quoted};
 use crate::locate::{entry, name_of};
 use crate::size::check_size;
+use control::law_file;
 use toml_edit::{Array, DocumentMut, Item, Value};
 use units::name::meant;
+
+/// Most parts of the key of an override. Tables in tables are read and freed by recursion.
+const DEEPEST: usize = 32;
 
 /// One override: a dotted path and a value. Links and flows are addressed by name, the entries of
 /// other lists by number: `link.ap1.rate`, `flow.multipath.path.0.join`.
@@ -63,6 +67,11 @@ pub(crate) fn apply(
 }
 
 fn set(root: &mut Item, change: &Override) -> Result<(), Error> {
+    let deep = change.key.split('.').count();
+    if deep > DEEPEST {
+        let error = Error::new(format!("the key of an override has {deep} parts"));
+        return Err(error.help(format!("a key has at most {DEEPEST}, for example link.ap1.rate")));
+    }
     let mut item = root;
     let mut steps = change.key.split('.').peekable();
     while let Some(step) = steps.next() {
@@ -136,6 +145,34 @@ fn enter_tables<'a>(item: &'a mut Item, step: &str) -> Result<&'a mut Item, Stri
             })
         }
     }
+}
+
+/// The changes that a caller asks for: `controller` in place of that of [`with_controller`], then
+/// `overrides`, which take precedence. `source` gives the text of a controller in a scenario for a
+/// name, the text of a law or the file of one.
+///
+/// # Errors
+/// The text is not TOML or too large, an override is not KEY=VALUE, or a controller is unknown.
+pub fn changes(
+    text: &str,
+    name: &str,
+    controller: Option<&str>,
+    overrides: &[String],
+    source: &dyn Fn(&str) -> Result<String, String>,
+) -> Result<Vec<Override>, Error> {
+    let mut all = Vec::new();
+    if let Some(controller) = controller {
+        all = with_controller(text, name, &source(controller).map_err(Error::new)?)?;
+    }
+    for change in overrides {
+        let mut change: Override = change.parse()?;
+        let law = change.value.trim_matches(['"', '\'']).to_owned();
+        if change.key.ends_with("controller") && law_file(&law).is_some() {
+            change.value = quoted(&source(&law).map_err(Error::new)?);
+        }
+        all.push(change);
+    }
+    Ok(all)
 }
 
 /// Overrides that set `controller` in every flow with several paths or, if no flow has several, in

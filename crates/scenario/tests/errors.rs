@@ -419,6 +419,12 @@ fn overrides_that_lead_nowhere_are_refused() {
 }
 
 #[test]
+fn an_override_that_leads_too_deep_is_refused_before_tables_are_made() {
+    let error = read(RIGHT, &[&format!("a{}=1", ".a".repeat(100_000))]).unwrap_err();
+    assert!(error.starts_with("the key of an override has 100001 parts"), "{error}");
+}
+
+#[test]
 fn overrides_lead_into_lists_that_are_written_inline() {
     let text = "name = \"x\"\nduration = \"9 s\"\nlink = [{ name = \"l\", rate = \"1 Mb/s\" }]\n\
                 flow = [{ name = \"f\", path = [{ links = [\"l\"] }, { links = [\"l\"] }] }]\n";

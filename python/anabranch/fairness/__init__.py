@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .audit import NETWORKS, Audit, Entry, Network
-    from .definitions import Goals, balances_congestion, design_goals, do_no_harm, p1, p2
+    from .definitions import Goals, balances_congestion, design_goals, do_no_harm, harm, p1, p2
     from .dynamics import dominance, settling_time, swaps
     from .ensemble import Fairness, OnLink, Spare, ensemble_fairness
     from .judgement import Demand, Judgement, check_demands, demands, judge, judgements
@@ -35,6 +35,7 @@ __all__ = [
     "do_no_harm",
     "dominance",
     "ensemble_fairness",
+    "harm",
     "judge",
     "judgements",
     "p1",
@@ -54,6 +55,7 @@ _HOMES = {
     "balances_congestion": "definitions",
     "design_goals": "definitions",
     "do_no_harm": "definitions",
+    "harm": "definitions",
     "p1": "definitions",
     "p2": "definitions",
     "dominance": "dynamics",

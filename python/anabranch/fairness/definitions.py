@@ -1,9 +1,14 @@
-"""P1, P2 and the design goals of MPTCP, as predicates over mean rates."""
+"""P1, P2, harm and the design goals of MPTCP, over mean rates.
+
+P1, P2 and harm are computed in Rust, where the explorer has them too.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from .. import _core
 
 
 def p1(
@@ -21,10 +26,8 @@ def p1(
     Rates in any one unit. Source: draft-khalili-mptcp-performance-issues-04, abstract and Section
     1.
     """
-    return (
-        others_after <= (1 - harm) * others_before
-        and upgraded_after <= (1 + gain) * upgraded_before
-    )
+    rates = (others_before, others_after, upgraded_before, upgraded_after)
+    return _core.p1(*rates, harm=harm, gain=gain)
 
 
 def p2(
@@ -40,7 +43,19 @@ def p2(
     True when both are off the fair rates by at least the fraction `margin`.
     Source: draft-khalili-mptcp-performance-issues-04, Sections 1 and 6.
     """
-    return multipath >= (1 + margin) * fair_multipath and single_path <= (1 - margin) * fair_single
+    return _core.p2(multipath, single_path, fair_multipath, fair_single, margin=margin)
+
+
+def harm(alone: float, beside: float) -> float:
+    """Harm to a flow beside others: the part of what it has `alone` that it loses `beside` them.
+
+    For a metric of which more is better, such as a rate: 0 is no harm, 1 is all of it, and less
+    than 0 is a gain. Raises ValueError unless `alone` is above 0. Source of the term: Ware and
+    others, "Beyond Jain's Fairness Index", HotNets 2019; as a fraction of `alone` it is ours.
+    """
+    if not alone > 0:
+        raise ValueError(f"alone is {alone}; it must be above 0, or there is nothing to lose")
+    return _core.harm(alone, beside)
 
 
 def do_no_harm(

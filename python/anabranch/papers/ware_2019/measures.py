@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from anabranch import theory
+from anabranch.fairness import harm
 from anabranch.papers.laboratory import Laboratory
 from anabranch.papers.library import Cell, Link, Users, Values, measure, plan_of, without_runs
 from anabranch.plan import DropTail
@@ -16,7 +17,7 @@ from anabranch.statistics import jain
 @measure
 def harm_where_more_is_better(alone: Values, beside: Values) -> Values:
     """The part of what a flow has alone that it loses beside others: 0 is no harm, 1 all of it."""
-    return (mean_of(alone) - np.asarray(beside)) / mean_of(alone)
+    return np.vectorize(harm, otypes=[float])(mean_of(alone), beside)
 
 
 @measure
