@@ -18,7 +18,7 @@ FUZZ := --manifest-path fuzz/Cargo.toml --no-default-features --target-dir targe
 LAST := tools/generate_reference.py
 GENERATORS := $(filter-out $(LAST),$(wildcard tools/generate_*.py)) $(LAST)
 
-.PHONY: help install build demo test test-rust test-python test-linux check generate site fuzz bench reproduce clean
+.PHONY: help install build demo explorer test test-rust test-python test-linux check generate site fuzz bench reproduce clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -36,6 +36,15 @@ $(BUILT): $(RUST) | install
 demo: build ## scenario C with LIA and OLIA over 5 seeds: a table and an HTML report
 	$(VENV)/bin/anabranch reproduce khalili.table3.n10 khalili.table3.n30 khalili.table6.olia --seeds 5 --report out/demo
 
+explorer: build ## the explorer as one file, out/explorer.html, and the page in the package; installs node
+	@sh tools/install.sh page
+	npm --prefix explorer ci --silent --no-audit --no-fund
+	sh explorer/engine.sh
+	node explorer/lessons.mjs > explorer/build/asks.json
+	$(VENV)/bin/python -m anabranch.explorer.data explorer/build/data.json explorer/build/asks.json
+	node explorer/build.mjs
+	node explorer/build.mjs --single
+
 test: test-rust test-python ## build and run every test
 
 test-rust: install
@@ -46,6 +55,7 @@ test-rust: install
 
 test-python: build
 	@sh tools/install.sh tests
+	@if command -v chromium >/dev/null; then $(MAKE) --no-print-directory $(VENV)/.browser; fi
 	$(VENV)/bin/python -m pytest --ignore tests/linux --numprocesses auto --maxprocesses 4 --dist loadfile
 	$(VENV)/bin/python -m pytest tests/linux # in real time: other tests would take its processors
 
@@ -78,6 +88,10 @@ $(VENV)/.docs: pyproject.toml | build
 	$(VENV)/bin/pip install --quiet $$($(VENV)/bin/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"])')
 	touch $@
 
+$(VENV)/.browser: pyproject.toml | build
+	$(VENV)/bin/pip install --quiet $$($(VENV)/bin/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["browser"])')
+	touch $@
+
 fuzz: ## ten minutes of coverage-guided fuzzing of each target (FUZZ_SECONDS=600, JOBS=2); needs a C++ compiler
 	fuzz/run
 
@@ -88,4 +102,4 @@ reproduce: build ## every claim in full, with the report
 	$(VENV)/bin/anabranch reproduce --json out/claims.json --report out/report
 
 clean: ## remove what was built
-	rm -rf target $(VENV) out python/anabranch/*.so
+	rm -rf target $(VENV) out explorer/build explorer/node_modules python/anabranch/*.so

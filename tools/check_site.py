@@ -46,6 +46,7 @@ def problems_of(path: Path, pages: dict[Path, Page]) -> list[str]:
         if re.match(r"[a-z]+:", target) or NETWORK.match(target):
             continue
         file, _, anchor = unquote(target).partition("#")
+        anchor = "" if "=" in anchor else anchor  # what the explorer shows
         there = (path.parent / file.partition("?")[0]).resolve() if file else path
         if not there.exists() or (anchor and there in pages and anchor not in pages[there].anchors):
             broken.append(f"leads nowhere: {target}")

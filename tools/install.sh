@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what building needs and is missing: a C compiler, Python's venv, Rust, and on Linux what
 # compiles and loads the controllers for the kernel. With the word `tests` also what only tests
-# need, with the word `check` clippy and rustfmt.
+# need, with the word `check` clippy and rustfmt, with the word `browser` Chromium, with the word
+# `page` what makes the page of the explorer: node, npm, and what compiles to WebAssembly.
 # An existing Rust toolchain that is new enough is used and left alone.
 set -eu
 
@@ -44,6 +45,18 @@ for_tests() {
 if [ "${1:-}" = tests ]; then
   for_tests tshark tshark
   for_tests pdffonts poppler-utils
+fi
+if [ "${1:-}" = browser ] && ! command -v chromium >/dev/null; then missing="$missing chromium"; fi
+if [ "${1:-}" = page ]; then
+  command -v node >/dev/null || missing="$missing nodejs"
+  command -v npm >/dev/null || missing="$missing npm"
+  command -v llvm-ar >/dev/null || missing="$missing llvm"
+  # rustup has the standard library for the target, Debian its sources and a linker.
+  if command -v rustup >/dev/null; then rustup --quiet target add wasm32-unknown-unknown
+  else
+    [ -d "$(rustc --print sysroot 2>/dev/null)/lib/rustlib/src/rust" ] || missing="$missing rust-web-src"
+    command -v wasm-ld-19 >/dev/null || missing="$missing lld-19"
+  fi
 fi
 # Debian 12's own cargo is too old; its cargo-web and rustc-web are not.
 rust_is_there || missing="$missing cargo-web rustc-web"

@@ -7,6 +7,7 @@ checkout. The pages and their order are those of docs/README.md, which is the la
 from __future__ import annotations
 
 import re
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,9 @@ html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False
 html_additional_pages = {"index": "index.html"}
+EXPLORER = ROOT / "out/explorer.html"
+"""Made by `make explorer`; the site is built without it as well."""
+html_extra_path = [str(EXPLORER)] if EXPLORER.is_file() else []
 templates_path = ["."]
 
 SECTION = re.compile(r"^## (.+?)\n(.*?)(?=^## |\Z)", flags=re.MULTILINE | re.DOTALL)
@@ -47,6 +51,24 @@ SHORT = 14
 NOTEBOOKS = "docs/notebooks/README"
 BELOW = "\n```{toctree}\n:hidden:\n:glob:\n\n*\n```\n"
 """Puts the notebooks below their page in the sidebar."""
+
+
+EXPLAINED = {
+    "docs/how-to/explore": "v=1&scenario=khalili/scenario-c",
+    "docs/explanation/when-to-couple": "v=1&scenario=khalili/scenario-c&controller=reno&beside=lia",
+    "docs/explanation/why-olia-did-better-in-2012": "v=1&scenario=khalili/scenario-c&controller=lia&beside=olia",
+}
+"""The pages that have the explorer at their end, and the fragment with what it shows there."""
+
+
+def embedded(_app: Any, page: str, source: list[str]) -> None:
+    """Adds the explorer to a page that explains what it shows."""
+    if page in EXPLAINED and html_extra_path:
+        address = f"{'../' * page.count('/')}explorer.html#{escape(EXPLAINED[page])}"
+        source[0] += (
+            f'\n<p><a href="{address}">The explorer in a page of its own</a></p>\n'
+            f'<iframe class="explorer" src="{address}" loading="lazy" title="The explorer"></iframe>\n'
+        )
 
 
 def navigation(_app: Any, page: str, source: list[str]) -> None:
@@ -71,5 +93,6 @@ def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx."""
     app.add_lexer("law", TextLexer)
     app.connect("source-read", navigation)
+    app.connect("source-read", embedded)
     app.connect("doctree-read", unbroken)
     return {"parallel_read_safe": True}

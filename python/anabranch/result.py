@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from .explorer.data import Opened
+
 FORMAT = 1
 """Version of the file format; readers of a newer one refuse older readers' guesses."""
 
@@ -326,6 +328,31 @@ class Result(Composed):
             "too_short": [path.to_json() for path in self.short_paths()],
         }
         return content | {key: value for key, value in more.items() if value}
+
+    def explore(self) -> Any:
+        """The explorer's page as a widget for Jupyter and marimo, on the scenario, controller,
+        overrides and seeds of the result; this process answers it.
+
+        Raises ValueError for a controller that is a Python class, and ModuleNotFoundError without
+        anywidget.
+        """
+        from .explorer.widget import explorer
+
+        return explorer(self.opening())
+
+    def opening(self) -> Opened:
+        """What the explorer shows first: the result's scenario, controller, overrides and seeds.
+
+        Raises ValueError for a controller that is a Python class.
+        """
+        from .explorer.data import opened
+
+        given, overrides = (self.provenance.get(key) for key in ("controller", "overrides"))
+        tcp = [c for c in self.plan.classes if c.protocol == "tcp"]
+        replaced = [c for c in tcp if len(c.paths) > 1] or tcp
+        if given and replaced and replaced[0].law:
+            given = replaced[0].law  # its file may have changed since the run
+        return opened(self.scenario, given, overrides or (), self.seeds)
 
     def save(self, path: str | Path) -> None:
         """Writes JSON, compressed when the name ends in .gz; never leaves half a file."""

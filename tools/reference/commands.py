@@ -19,6 +19,7 @@ from .markdown import block, table, together
 TAKES = {bool: "", int: "whole number", float: "number", str: "text", Path: "path"}
 
 HOLDS_FOR_ROOT = "<!-- needs root: run by tests/linux/test_documented.py -->"
+SERVES = "<!-- not run: serves until Ctrl-C; tests/explorer runs it -->"
 
 
 class Word(NamedTuple):
@@ -108,9 +109,13 @@ def options(taken: list[Word]) -> str:
 
 
 def examples(command: CommandInfo) -> str:
-    """The examples below a command's help; what needs root is marked so for the tests."""
+    """The examples below a command's help; what needs root, and what does not end, is marked so for
+    the tests.
+    """
     found = [line.partition("Example: ")[2] for line in (command.epilog or "").split("\n\n")]
     shown = block("sh", "\n".join(found))
+    if found[0].startswith("anabranch explore"):
+        return f"{SERVES}\n{shown}"
     return f"{HOLDS_FOR_ROOT}\n{shown}" if found[0].startswith("sudo ") else shown
 
 

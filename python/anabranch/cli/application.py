@@ -503,6 +503,33 @@ def animate(
 
 @app.command(
     cls=Command,
+    epilog="Example: anabranch explore khalili/scenario-c\n\n"
+    "Example: anabranch explore khalili:c-lia-30\n\n"
+    "Example: anabranch explore c.json.gz --port 8000 --no-browser",
+)
+def explore(
+    scenario: Annotated[
+        str | None,
+        typer.Argument(
+            help="What to show first: a TOML file, a shipped scenario, a cell of a document such as khalili:c-lia-30, or "
+            "a result written by `run --json` (.json or .json.gz). Default: scenario C."
+        ),
+    ] = None,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Port on loopback. Default: a free one.")
+    ] = 0,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Only print the address of the page.")
+    ] = False,
+) -> None:
+    """Open a page that runs scenarios while their sliders are moved, and shows who pays."""
+    from .explore import explore_command
+
+    explore_command(scenario, port, not no_browser)
+
+
+@app.command(
+    cls=Command,
     epilog="Example: anabranch show khalili/scenario-c > mine.toml\n\n"
     'Example: anabranch show khalili:c-lia-30 --set "duration=60 s" > mine.toml',
 )

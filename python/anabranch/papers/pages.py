@@ -5,6 +5,7 @@ open parameters.
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -32,7 +33,7 @@ def write_report(paper: Paper, findings: Sequence[Finding], lab: Laboratory, fil
         *paper.sections(lab),
         *_measured(lab),
         *_moving_pictures(paper, lab),
-        _claims(own, paper.side_by_side(lab)),
+        _claims(paper, own, paper.side_by_side(lab)),
         *_sensitivity(paper, lab),
         _choices(lab),
     ]
@@ -118,12 +119,12 @@ def number(value: object) -> str:
             return prose(str(value))
 
 
-def _claims(findings: Sequence[Finding], rows_beside: Sequence[Row]) -> Section:
+def _claims(paper: Paper, findings: Sequence[Finding], rows_beside: Sequence[Row]) -> Section:
     """Every claim with its checks, and the explanation below them."""
     remarks = {(row.claim, row.key): row.remark for row in rows_beside}
     rows: list[list[str | Cell]] = []
     for f in findings:
-        statement = Cell(prose(f.claim.statement), columns=3)
+        statement = Cell(prose(f.claim.statement), columns=3, note=_explored(paper, f.claim.id))
         rows.append([Cell(f.claim.id, heading=True), statement, Cell(f.verdict, f.verdict)])
         rows += [
             [
@@ -148,6 +149,19 @@ def _claims(findings: Sequence[Finding], rows_beside: Sequence[Row]) -> Section:
         [Table("Claims and evidence", head, rows)],
         [],
     )
+
+
+def _explored(paper: Paper, id: str) -> str | None:
+    """The command that opens the first cell of a claim in the explorer; None for one without
+    cells.
+    """
+    _, names = paper.evaluators.get(id, (None, ()))
+    if not names:
+        return None
+    home = paper.key if paper.home.package else str(paper.home.folder)
+    command = shlex.join(["anabranch", "explore", f"{home}:{names[0]}"])
+    others = f"; `anabranch list cells {home}` has the claim's others" if names[1:] else ""
+    return f"explore: {command}{others}"
 
 
 def _side_by_side(paper: Paper, lab: Laboratory) -> list[Section]:
