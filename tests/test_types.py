@@ -37,6 +37,7 @@ OPEN = {
     "cli/paired.py": "the comparison in pairs as JSON",
     "cli/predict.py": "what theory adds to a result, as JSON",
     "fairness/audit.py": "an audit as JSON",
+    "explorer/prediction.py": "a request of the page as JSON",
     "fairness/ensemble.py": "a judgement as JSON",
     "fairness/judgement.py": "a judgement as JSON",
     "fairness/references.py": "a scenario's text as nested data, which is changed",

@@ -52,7 +52,7 @@ if [ "${1:-}" = page ]; then
   command -v npm >/dev/null || missing="$missing npm"
   command -v llvm-ar >/dev/null || missing="$missing llvm"
   # rustup has the standard library for the target, Debian its sources and a linker.
-  if command -v rustup >/dev/null; then rustup --quiet target add wasm32-unknown-unknown
+  if command -v rustup >/dev/null && rustup --quiet target add wasm32-unknown-unknown; then :
   else
     [ -d "$(rustc --print sysroot 2>/dev/null)/lib/rustlib/src/rust" ] || missing="$missing rust-web-src"
     command -v wasm-ld-19 >/dev/null || missing="$missing lld-19"
