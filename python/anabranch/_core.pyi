@@ -92,13 +92,15 @@ def simulate(
     instead, if that is given.
     """
 
-def page(request: str) -> bytes:
+def page(request: str, wanted: Callable[[], bool] | None = None) -> bytes:
     """The answer to a request of the explorer: 4 bytes, little-endian, with the length of the header;
     the header, which is JSON; the numbers of its tables, little-endian and of 64 bits.
 
     A request is JSON; what is in requests and headers stands in crates/page/src/lib.rs. The header
-    of a request that cannot be answered is `{"error": TEXT}`: nothing is raised. The interpreter is
-    released.
+    of a request that cannot be answered is `{"error": TEXT}`. The interpreter is released.
+
+    `wanted` is called ten times a second while the answer is made: false ends a run with an error in
+    the header, and an exception ends it and is raised.
     """
 
 def read_capture(

@@ -342,6 +342,7 @@ class Result(Composed):
 
     def opening(self) -> Opened:
         """What the explorer shows first: the result's scenario, controller, overrides and seeds.
+        The page simulates; for a result of another world its note says so.
 
         Raises ValueError for a controller that is a Python class.
         """
@@ -352,7 +353,9 @@ class Result(Composed):
         replaced = [c for c in tcp if len(c.paths) > 1] or tcp
         if given and replaced and replaced[0].law:
             given = replaced[0].law  # its file may have changed since the run
-        return opened(self.scenario, given, overrides or (), self.seeds)
+        other = self.world != "simulation"
+        note = f"The result is of {self.world}; the page simulates its scenario." if other else ""
+        return opened(self.scenario, given, overrides or (), self.seeds, note)
 
     def save(self, path: str | Path) -> None:
         """Writes JSON, compressed when the name ends in .gz; never leaves half a file."""

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,43 @@ def test_answers_are_the_bytes_of_the_engine(server: Server) -> None:
         assert ask(server, below(server, "answer"), what).body == _core.page(what)
 
 
+def test_a_run_ends_when_its_page_has_gone() -> None:
+    asked = json.loads(request("khalili/scenario-c", "lia", ["duration=100000 s"]))
+    calls = []
+
+    def wanted() -> bool:
+        calls.append(1)
+        return len(calls) < 3
+
+    run = {"do": "run", **asked, "seed": 1, "series": False, "events": 0}
+    header = header_of(_core.page(json.dumps(run), wanted))
+    assert header["error"].endswith("the run was stopped") and 3 <= len(calls) < 100
+
+    def gone() -> bool:
+        raise ConnectionError("gone")
+
+    with pytest.raises(ConnectionError, match="gone"):
+        _core.page(json.dumps(run), gone)
+
+
+def test_the_address_for_the_browser_leads_to_the_page_once() -> None:
+    with Server() as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        path = server.door.removeprefix(server.url[: -len(server.token) - 2])
+        assert ask(server, path, Host="example.org").status == 421
+        assert ask(server, path).headers["Location"] == server.url
+        assert ask(server, path).status == 403
+        server.shutdown()
+        thread.join()
+
+
+def test_theory_says_what_it_leaves_out(server: Server) -> None:
+    for name, part in (("couple-plus/static", "network coding"), ("khalili/scenario-c", None)):
+        found = json.loads(ask(server, below(server, "theory"), request(name, "", ())).body)
+        assert part in found["left_out"] if part else found["left_out"] == []
+
+
 def test_theory_is_that_of_the_command_and_says_why_it_has_none(server: Server) -> None:
     asked = request("khalili/scenario-c", "lia", ())
     found = json.loads(ask(server, below(server, "theory"), asked).body)
@@ -181,7 +219,7 @@ def test_a_run_waits_for_a_processor_and_is_dropped_with_its_page(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[str] = []
-    monkeypatch.setattr(_core, "page", lambda what: begun.append(what) or b"")
+    monkeypatch.setattr(_core, "page", lambda what, _wanted=None: begun.append(what) or b"")
     monkeypatch.setattr(server, "processors", threading.BoundedSemaphore(1))
     server.processors.acquire()
     line = http.client.HTTPConnection(*server.server_address[:2], timeout=60)
@@ -259,6 +297,7 @@ def test_a_cell_and_a_result_are_shown_with_their_changes(tmp_path: Path) -> Non
         "overrides": SHORT,
         "seed": 3,
         "replications": 2,
+        "note": "",
     }
 
 
@@ -310,6 +349,18 @@ def test_a_law_of_a_result_is_shown_as_it_ran(tmp_path: Path) -> None:
     asked = json.loads(run_of("khalili/scenario-c", found["controller"]))
     answer = header_of(_core.page(json.dumps(asked)))
     assert answer["run"]["digest"] == result.runs[0].digest
+
+
+def test_a_result_of_another_world_says_that_the_page_simulates() -> None:
+    result = ab.run("khalili/scenario-c", overrides=SHORT)
+    assert result.opening()["note"] == ""
+    other = replace(result, world="linux")
+    assert other.opening()["note"] == "The result is of linux; the page simulates its scenario."
+    many = ab.run(
+        "khalili/scenario-c", seeds=range(1, 121), overrides=["duration=8 s", "warmup=6 s"]
+    )
+    found = many.opening()
+    assert found["replications"] == 100 and found["note"].endswith("runs 100 of its 120 seeds.")
 
 
 def test_a_class_in_python_is_not_for_the_page() -> None:

@@ -5,6 +5,7 @@
 mod capture;
 #[cfg(target_os = "linux")]
 mod emulate;
+mod explorer;
 mod fairness;
 #[cfg(all(target_os = "linux", feature = "kernel"))]
 mod kernel;
@@ -19,7 +20,6 @@ mod written;
 
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 use scenario::{Override, Plan};
 use std::path::PathBuf;
 
@@ -53,7 +53,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan_schema, module)?)?;
     module.add_function(wrap_pyfunction!(tables::declared, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
-    module.add_function(wrap_pyfunction!(answer, module)?)?;
+    module.add_function(wrap_pyfunction!(explorer::answered, module)?)?;
     module.add_function(wrap_pyfunction!(capture::read_capture, module)?)?;
     module.add_function(wrap_pyfunction!(names::find_name, module)?)?;
     module.add_function(wrap_pyfunction!(names::offer, module)?)?;
@@ -132,13 +132,6 @@ fn with_files(text: &str, name: &str, folder: PathBuf) -> PyResult<String> {
     };
     let embedded = scenario::with_files(text, name, &read).map_err(wrong)?;
     Ok(embedded.unwrap_or_else(|| text.to_owned()))
-}
-
-/// The answer to a request of the explorer.
-#[pyfunction]
-#[pyo3(name = "page")]
-fn answer<'py>(py: Python<'py>, request: &str) -> Bound<'py, PyBytes> {
-    PyBytes::new(py, &py.detach(|| page::answer(request)))
 }
 
 #[pyfunction]

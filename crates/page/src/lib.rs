@@ -23,6 +23,7 @@ mod run;
 
 use ask::Fields;
 use serde_json::{Value, json};
+pub use simulator::Progress;
 
 /// Most bytes of a request. Scenarios with long traces have some hundred kilobytes.
 pub const MOST_REQUEST: usize = 16 << 20;
@@ -32,14 +33,20 @@ const KINDS: &str = "plan, text, run, list or fairness";
 
 /// The answer to a request.
 pub fn answer(request: &str) -> Vec<u8> {
-    answered(request).unwrap_or_else(|error| packing::pack(&json!({ "error": error }), &[]))
+    answer_until(request, &Progress::default())
 }
 
-fn answered(request: &str) -> Result<Vec<u8>, String> {
+/// The answer to a request; [`Progress::stop`] from another thread ends its run with an error.
+pub fn answer_until(request: &str, progress: &Progress) -> Vec<u8> {
+    let packed = answered(request, progress);
+    packed.unwrap_or_else(|error| packing::pack(&json!({ "error": error }), &[]))
+}
+
+fn answered(request: &str, progress: &Progress) -> Result<Vec<u8>, String> {
     let mut fields = Fields::read(request)?;
     let kind: String = fields.need("do", KINDS)?;
     let header = match kind.as_str() {
-        "run" => return run::run(fields),
+        "run" => return run::run(fields, progress),
         "plan" => json!({ "plan": fields.scenario()?.plan(fields)?.to_json() }),
         "text" => json!({ "text": fields.scenario()?.text(fields)? }),
         "list" => fields.end().map(|()| list::list())?,

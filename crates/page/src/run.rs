@@ -15,7 +15,7 @@ const MOST_EVENTS: usize = 100_000;
 /// answer is there twice while it is packed.
 const MOST_MEMORY: u64 = 1 << 30;
 
-pub(crate) fn run(mut fields: Fields) -> Result<Vec<u8>, String> {
+pub(crate) fn run(mut fields: Fields, progress: &Progress) -> Result<Vec<u8>, String> {
     let right = format!("a whole number from 0 to {LAST_SEED}");
     let seed: u64 = fields.take("seed", &right)?.unwrap_or(1);
     if seed > LAST_SEED {
@@ -28,7 +28,7 @@ pub(crate) fn run(mut fields: Fields) -> Result<Vec<u8>, String> {
     let observe = Observe { series, events: (events > 0).then_some(events) };
     check_memory(&plan, observe)?;
     let stopped = || format!("{}: the run was stopped", plan.name);
-    let outcome = simulator::run(&plan, seed, observe, &Progress::default()).ok_or_else(stopped)?;
+    let outcome = simulator::run(&plan, seed, observe, progress).ok_or_else(stopped)?;
     let mut to = Packing::default();
     let Ok(()) = tables::outcome(&mut to, &plan, &outcome);
     drop(outcome);

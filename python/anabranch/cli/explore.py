@@ -23,11 +23,13 @@ DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
 
 def explore_command(source: str | None, port: int, browser: bool) -> None:
     """Serves the page until an interrupt."""
-    server = Server(port, first_from(source) if source is not None else None)
-    with server:
+    first = first_from(source) if source is not None else None
+    if first and first["note"]:
+        print(f"note: {first['note']}", file=sys.stderr)
+    with Server(port, first) as server:
         print(f"the explorer is at {server.url}\nCtrl-C ends it", file=sys.stderr, flush=True)
         if browser and (sys.platform != "linux" or any(map(os.environ.get, DISPLAYS))):
-            threading.Thread(target=webbrowser.open, args=[server.url], daemon=True).start()
+            threading.Thread(target=webbrowser.open, args=[server.door], daemon=True).start()
         server.serve_forever()
 
 

@@ -18,6 +18,7 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import TypedDict
+from urllib.parse import quote
 
 from .. import _core
 from ..controller import outside
@@ -27,6 +28,9 @@ from .prediction import Theory, theory
 
 CONTROLLERS = ("", "reno", "uncoupled", "lia", "olia", "balia")
 """Controllers of multipath users in the precomputed theory; empty: those of the scenario."""
+
+MOST_REPLICATIONS = 100
+"""Replications that the page runs at most."""
 
 Setting = tuple[str, str, tuple[str, ...]]
 """A shipped scenario, a controller (empty: the scenario's) and overrides."""
@@ -63,6 +67,8 @@ class Opened(TypedDict):
     overrides: list[str]
     seed: int
     replications: int
+    note: str
+    """What the reader should know of it; empty for nothing."""
 
 
 class Data(TypedDict):
@@ -93,8 +99,10 @@ def opened(
     controller: str | None = None,
     overrides: Iterable[str] = (),
     seeds: Sequence[int] = (),
+    note: str = "",
 ) -> Opened:
-    """A scenario as the page shows it first. Seeds that do not follow one another leave the first.
+    """A scenario as the page shows it first. Seeds that do not follow one another leave the first;
+    of more than `MOST_REPLICATIONS` the page runs so many, and `note` says so.
 
     Raises ValueError for a controller that is a Python class.
     """
@@ -112,8 +120,26 @@ def opened(
         controller=None if controller is None else _core.controller(controller)["source"],
         overrides=[*overrides],
         seed=first if row else seeds[0],
-        replications=max(1, len(seeds)) if row else 1,
+        replications=min(max(1, len(seeds)), MOST_REPLICATIONS) if row else 1,
+        note=" ".join(filter(None, (note, _shortened(len(seeds) if row else 1, len(seeds))))),
     )
+
+
+def _shortened(taken: int, seeds: int) -> str:
+    """What is said where the page does not run all seeds of a result."""
+    taken = min(taken, MOST_REPLICATIONS)
+    return f"The page runs {taken} of its {seeds} seeds." if taken < seeds else ""
+
+
+def fragment(one: Opened) -> str:
+    """What stands behind `#` in the address of a page that shows it, as the page writes it."""
+    found = [("v", "1"), ("scenario", one["name"])]
+    found += [("text", one["text"])] if one["text"] is not None else []
+    found += [("controller", one["controller"])] if one["controller"] is not None else []
+    found += [("set", override) for override in sorted(one["overrides"], key=keyed)]
+    found += [("seed", str(one["seed"]))] if one["seed"] != 1 else []
+    found += [("repeat", str(one["replications"]))] if one["replications"] != 1 else []
+    return "&".join(f"{key}={quote(value, safe='')}" for key, value in found)
 
 
 @cache
@@ -158,12 +184,17 @@ def request(name: str, controller: str, overrides: Iterable[str]) -> str:
     return json.dumps(asked | {"overrides": [*overrides]})
 
 
+def keyed(override: str) -> str:
+    """The key of an override."""
+    return override.partition("=")[0]
+
+
 def key(setting: Setting) -> str:
     """The key of a setting in the page's data, as JSON.stringify writes it: overrides in the order
     of their keys.
     """
     name, controller, overrides = setting
-    ordered = sorted(overrides, key=lambda one: one.partition("=")[0])
+    ordered = sorted(overrides, key=keyed)
     return json.dumps([name, controller, ordered], ensure_ascii=False, separators=(",", ":"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable
 from typing import Any, TypedDict
 
 from .. import _core
@@ -15,6 +16,9 @@ HEAD_BYTES = 4
 SOLVING = threading.Lock()
 """Solvers are not made for several threads at once."""
 
+LOOK_S = 0.2
+"""While another answer is made: how often to look whether this one is still wanted."""
+
 
 class Theory(TypedDict):
     """Rates in bit/s for a user of each class; None where theory has no answer."""
@@ -23,19 +27,26 @@ class Theory(TypedDict):
     optimum: dict[str, int] | None
     why: str
     """Why there is none; empty if there are both."""
+    left_out: list[str]
+    """Parts of the plan that theory ignores."""
 
 
-def theory(request: str) -> Theory:
+def theory(request: str, wanted: Callable[[], bool] = lambda: True) -> Theory:
     """The equilibrium, as `anabranch theory` computes it, and the proportionally fair allocation of
-    the scenario in a request of the page.
+    the scenario in a request of the page. `wanted` is called while other answers are made.
 
-    Raises ValueError for a request that is not an object in JSON.
+    Raises ValueError for a request that is not an object in JSON, and what `wanted` raises.
     """
     header = answered(request, "plan")
     if "error" in header:
-        return Theory(equilibrium=None, optimum=None, why=sentence(header["error"]))
-    with SOLVING:
+        why = sentence(header["error"])
+        return Theory(equilibrium=None, optimum=None, why=why, left_out=[])
+    while not SOLVING.acquire(timeout=LOOK_S):
+        wanted()
+    try:
         return solved(Plan.from_json(header["plan"]))
+    finally:
+        SOLVING.release()
 
 
 def solved(plan: Plan) -> Theory:
@@ -55,7 +66,12 @@ def solved(plan: Plan) -> Theory:
             found[name] = {users: round(bps) for users, bps in state.class_rates_bps.items()}
         except ValueError as error:  # TheoryError is one
             why[sentence(str(error))] = None
-    return Theory(equilibrium=found["equilibrium"], optimum=found["optimum"], why=" ".join(why))
+    return Theory(
+        equilibrium=found["equilibrium"],
+        optimum=found["optimum"],
+        why=" ".join(why),
+        left_out=oracle.left_out(plan),
+    )
 
 
 def answered(request: str, what: str) -> dict[str, Any]:

@@ -75,6 +75,7 @@ class Server(ThreadingHTTPServer):
         self.page = page().encode()
         self.first = first
         self.token = secrets.token_urlsafe(18)
+        self.once = {secrets.token_urlsafe(18)}
         self.processors = threading.BoundedSemaphore(os.cpu_count() or 1)
         try:
             super().__init__((LOOPBACK, port), Handler)
@@ -87,6 +88,13 @@ class Server(ThreadingHTTPServer):
     def url(self) -> str:
         """The address of the page."""
         return f"http://{self.hosts[0]}/{self.token}/"
+
+    @property
+    def door(self) -> str:
+        """An address that leads to the page once. A browser has it among its arguments, which other
+        users can see.
+        """
+        return f"http://{self.hosts[0]}/{next(iter(self.once), '')}/"
 
     @cached_property
     def data(self) -> bytes:
@@ -116,6 +124,10 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Sends the page or its data."""
         try:
+            if self.path.strip("/") in self.server.once and self._local():
+                self.server.once.clear()
+                self._respond(HTTPStatus.FOUND, "text/plain", b"", {"Location": self.server.url})
+                return
             match self._path():
                 case "":
                     policy = {"Content-Security-Policy": self.server.policy}
@@ -134,7 +146,7 @@ class Handler(BaseHTTPRequestHandler):
                 case "answer":
                     self._send("application/octet-stream", self._answer(self._body()))
                 case "theory":
-                    found = theory(self._body())
+                    found = theory(self._body(), self._wanted)
                     self._send("application/json", json.dumps(found).encode())
                 case other:
                     raise Refused(HTTPStatus.NOT_FOUND, f"nothing at {other!r:.80} takes requests")
@@ -143,11 +155,16 @@ class Handler(BaseHTTPRequestHandler):
         except Refused as why:
             self._refuse(why)
 
-    def _path(self) -> str:
-        """The path below the token. Raises Refused for a request that is not the page's own."""
+    def _local(self) -> bool:
+        """True. Raises Refused for a request to another name than the page's."""
         if self.headers.get("Host") not in self.server.hosts:
             why = f"the page is at {self.server.hosts[0]}, under no other name"
             raise Refused(HTTPStatus.MISDIRECTED_REQUEST, why)
+        return True
+
+    def _path(self) -> str:
+        """The path below the token. Raises Refused for a request that is not the page's own."""
+        self._local()
         origins = [f"http://{host}" for host in self.server.hosts]
         if self.headers.get("Origin", origins[0]) not in origins:
             raise Refused(HTTPStatus.FORBIDDEN, "the request comes from another page")
@@ -174,18 +191,20 @@ class Handler(BaseHTTPRequestHandler):
         if not is_run(request):
             return _core.page(request)
         while not self.server.processors.acquire(timeout=LOOK_S):
-            self._check_wanted()
+            self._wanted()
         try:
-            self._check_wanted()
-            return _core.page(request)
+            return _core.page(request, self._wanted)
         finally:
             self.server.processors.release()
 
-    def _check_wanted(self) -> None:
-        """Raises Refused if the page has closed the connection, as it does when a slider moves on."""
+    def _wanted(self) -> bool:
+        """True. Raises Refused if the page has closed the connection, as it does when a slider
+        moves on.
+        """
         readable, _, _ = select.select([self.connection], [], [], 0)
         if readable and not self.connection.recv(1, socket.MSG_PEEK):
-            raise Refused(HTTPStatus.REQUEST_TIMEOUT, "the page no longer waits for this run")
+            raise Refused(HTTPStatus.REQUEST_TIMEOUT, "the page no longer waits for this answer")
+        return True
 
     def _send(self, kind: str, body: bytes, more: dict[str, str] | None = None) -> None:
         self._respond(HTTPStatus.OK, kind, body, more or {})

@@ -11,6 +11,8 @@ from decimal import Decimal
 from pathlib import Path
 
 from .. import _core, plot
+from ..controller import outside
+from ..explorer.data import fragment, opened
 from ..report import Cell, Figure, Report, Section, Table, write
 from ..result import Result, run
 from ..scenario import load
@@ -20,6 +22,12 @@ from .findings import Finding, prose
 from .laboratory import SIMULATION, Laboratory
 from .paper import Paper
 from .row import REMARK, Row, band_text, caption, head, rate_text
+
+PLACES = ("explorer.html", "../explorer.html")
+"""Where a report looks for the page on disk: `make explorer` writes out/explorer.html."""
+
+MOST_LINK = 32_000
+"""Characters of a link; a scenario with long traces has more."""
 
 LEAST = 1e-6
 """Smaller numbers are shown as smaller than this one."""
@@ -33,7 +41,7 @@ def write_report(paper: Paper, findings: Sequence[Finding], lab: Laboratory, fil
         *paper.sections(lab),
         *_measured(lab),
         *_moving_pictures(paper, lab),
-        _claims(paper, own, paper.side_by_side(lab)),
+        _claims(paper, own, paper.side_by_side(lab), file.parent),
         *_sensitivity(paper, lab),
         _choices(lab),
     ]
@@ -119,12 +127,16 @@ def number(value: object) -> str:
             return prose(str(value))
 
 
-def _claims(paper: Paper, findings: Sequence[Finding], rows_beside: Sequence[Row]) -> Section:
+def _claims(
+    paper: Paper, findings: Sequence[Finding], rows_beside: Sequence[Row], folder: Path
+) -> Section:
     """Every claim with its checks, and the explanation below them."""
+    explorer = next((one for one in PLACES if (folder / one).is_file()), None)
     remarks = {(row.claim, row.key): row.remark for row in rows_beside}
     rows: list[list[str | Cell]] = []
     for f in findings:
-        statement = Cell(prose(f.claim.statement), columns=3, note=_explored(paper, f.claim.id))
+        command, link = _explored(paper, f.claim.id, explorer)
+        statement = Cell(prose(f.claim.statement), columns=3, note=command, link=link)
         rows.append([Cell(f.claim.id, heading=True), statement, Cell(f.verdict, f.verdict)])
         rows += [
             [
@@ -151,17 +163,22 @@ def _claims(paper: Paper, findings: Sequence[Finding], rows_beside: Sequence[Row
     )
 
 
-def _explored(paper: Paper, id: str) -> str | None:
-    """The command that opens the first cell of a claim in the explorer; None for one without
-    cells.
+def _explored(paper: Paper, id: str, explorer: str | None) -> tuple[str | None, str | None]:
+    """The command that opens the first cell of a claim in the explorer, and where the page on disk
+    shows that cell. None for a claim without cells, and for what the page cannot show.
     """
     _, names = paper.evaluators.get(id, (None, ()))
     if not names:
-        return None
+        return None, None
     home = paper.key if paper.home.package else str(paper.home.folder)
     command = shlex.join(["anabranch", "explore", f"{home}:{names[0]}"])
     others = f"; `anabranch list cells {home}` has the claim's others" if names[1:] else ""
-    return f"explore: {command}{others}"
+    said = f"explore: {command}{others}"
+    one = paper.cells[names[0]]
+    if explorer is None or outside(one.controller):
+        return said, None
+    link = fragment(opened(load(one.scenario), one.controller, one.overrides))
+    return said, f"{explorer}#{link}" if len(link) < MOST_LINK else None
 
 
 def _side_by_side(paper: Paper, lab: Laboratory) -> list[Section]:

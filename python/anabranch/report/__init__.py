@@ -40,6 +40,8 @@ class Cell:
     """One of `WORDS`; the cell gets its colour, and the word where `text` does not say it."""
     note: str | None = None
     """A remark in small type below the text."""
+    link: str | None = None
+    """Where the remark leads, a relative address."""
     columns: int = 1
     """Over how many columns the cell reaches."""
     heading: bool = False
