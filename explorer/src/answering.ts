@@ -31,7 +31,6 @@ export abstract class Answering implements Engine {
     this.listed ??= this.answer(JSON.stringify({ do: "list" })).then((bytes) => ({
       controllers: part<Listing["controllers"]>(bytes, "controllers"),
       queues: part<Listing["queues"]>(bytes, "queues"),
-      schedulers: part<Listing["schedulers"]>(bytes, "schedulers"),
     }));
     return this.listed;
   }

@@ -2,7 +2,8 @@
 // are SI, and axes show them in the unit of the field (Mb/s, ms).
 
 import { ticks, runs, type Scale } from "./draw-axis.ts";
-import { el, fitted, quantity, set, settled, short, textWidth, unitFor, type Unit } from "./draw-svg.ts";
+import { el, fitted, set, settled, textWidth } from "./draw-svg.ts";
+import { interval, quantity, significant, unitFor, type Unit } from "./format.ts";
 
 export interface Line {
   name: string;
@@ -11,9 +12,6 @@ export interface Line {
   values: ArrayLike<number>;
   /** Dashes, as in `stroke-dasharray`. */
   dash?: string;
-  /** Ends of an interval around the values. */
-  low?: ArrayLike<number>;
-  high?: ArrayLike<number>;
   /** Lines of one group have one entry in the legend, with this name. */
   group?: string;
 }
@@ -29,8 +27,6 @@ export interface LineSpec {
   cursor_s?: number;
   /** The time before it is shaded: it does not count. */
   warmup_s?: number;
-  /** Levels with a name, such as the limit of a queue. */
-  levels?: { value: number; name: string }[];
   /** Called with a time when the reader points at it with the button down, or clicks. */
   seek?: (t_s: number) => void;
 }
@@ -39,9 +35,8 @@ export interface Bar {
   name: string;
   colour: string;
   value: number;
-  /** Ends of the interval. */
-  low?: number;
-  high?: number;
+  /** Half of its interval. */
+  half?: number;
   /** What the bar is of, if several have one name: "LIA", "OLIA". The first one is solid. */
   variant?: string;
   equilibrium?: number;
@@ -83,7 +78,7 @@ interface Frame {
   unit: Unit;
 }
 
-/** Lines over time, with axes, legend, bands, and a cursor. */
+/** Lines over time, with axes, legend and a cursor. */
 export function lineChart(spec: LineSpec): SVGSVGElement {
   const { width } = spec;
   const entries = legendOf(spec.lines, spec.unit);
@@ -94,7 +89,7 @@ export function lineChart(spec: LineSpec): SVGSVGElement {
   const most = largest(spec);
   const unit = unitFor(spec.unit, most);
   const yTicks = ticks(0, most / unit.size, Math.max(2, Math.floor((height - top) / 38)));
-  const left = Math.max(36, 12 + Math.max(...yTicks.map((one) => textWidth(short(one), SIZE))));
+  const left = Math.max(36, 12 + Math.max(...yTicks.map((one) => textWidth(significant(one), SIZE))));
   const right = direct ? labelled(width) : 12;
   const frame: Frame = {
     left,
@@ -117,9 +112,8 @@ export function lineChart(spec: LineSpec): SVGSVGElement {
   );
   axes(svg, frame, yTicks, spec);
   const plot = el("g", { class: "ab-plot" });
-  for (const line of spec.lines) if (line.low && line.high) plot.append(band(line, spec.t_s, frame));
   for (const line of spec.lines) plot.append(drawn(line, spec, frame));
-  svg.append(plot, levels(spec, frame));
+  svg.append(plot);
   if (direct) svg.append(labels(entries, frame, right));
   cursor(svg, spec, frame);
   return svg;
@@ -152,14 +146,12 @@ function scale(from: number, to: number, start: number, end: number): Scale {
 
 function largest(spec: LineSpec): number {
   let most = 0;
-  const all = spec.lines.flatMap((line) => [line.values, ...(line.high ? [line.high] : [])]);
-  for (const values of all) {
+  for (const { values } of spec.lines) {
     for (let i = 0; i < values.length; i += 1) {
       const value = values[i]!;
       if (Number.isFinite(value) && value > most) most = value;
     }
   }
-  for (const level of spec.levels ?? []) if (level.value <= 1.5 * most) most = Math.max(most, level.value);
   return most || 1;
 }
 
@@ -245,14 +237,14 @@ function axes(svg: SVGSVGElement, frame: Frame, yTicks: number[], spec: LineSpec
       el(
         "text",
         { class: "ab-fact", x: left - 6, y: at + 4, "text-anchor": "end", "font-size": SIZE },
-        short(tick),
+        significant(tick),
       ),
     );
   }
   const times = ticks(x.from, x.to, Math.max(2, Math.floor((right - left) / 70)), false);
   times.forEach((tick, i) => {
     const at = x(tick);
-    const words = i === times.length - 1 ? `${short(tick, 5)} s` : short(tick, 5);
+    const words = i === times.length - 1 ? `${significant(tick, 5)} s` : significant(tick, 5);
     const end = at + textWidth(words, SIZE) / 2 > spec.width;
     grid.append(
       el("path", { class: "ab-tick", d: `M${at.toFixed(1)} ${bottom}v4` }),
@@ -267,24 +259,6 @@ function axes(svg: SVGSVGElement, frame: Frame, yTicks: number[], spec: LineSpec
   svg.append(grid);
 }
 
-/** Levels in front of the lines. */
-function levels(spec: LineSpec, { left, right, y }: Frame): SVGGElement {
-  const group = el("g", { class: "ab-levels", "aria-hidden": "true" });
-  for (const level of spec.levels ?? []) {
-    if (level.value > y.to) continue;
-    const at = y(level.value);
-    group.append(
-      el("path", { class: "ab-mark", d: `M${left} ${at.toFixed(1)}H${right.toFixed(1)}` }),
-      el(
-        "text",
-        { class: "ab-fact", x: right - 4, y: at - 4, "text-anchor": "end", "font-size": SIZE },
-        level.name,
-      ),
-    );
-  }
-  return group;
-}
-
 /** The points of a line in pixels, at most a few for each column of pixels: its least and its largest value. */
 function drawn(line: Line, spec: LineSpec, frame: Frame): SVGPathElement {
   const columns = Math.ceil(frame.right - frame.left);
@@ -297,20 +271,6 @@ function drawn(line: Line, spec: LineSpec, frame: Frame): SVGPathElement {
   }
   const look = { class: "ab-curve", d, stroke: line.colour, "stroke-dasharray": line.dash };
   return el("path", look, el("title", {}, `${line.name}: ${summary(line.values, spec.unit)}`));
-}
-
-function band(line: Line, t_s: ArrayLike<number>, frame: Frame): SVGPathElement {
-  const columns = Math.ceil(frame.right - frame.left);
-  let d = "";
-  for (const run of runs(t_s, line.low!, columns)) {
-    const shown = run.filter((i) => Number.isFinite(line.high![i]));
-    const point = (i: number, value: number): string =>
-      `${frame.x(t_s[i]!).toFixed(1)} ${frame.y(value).toFixed(1)}`;
-    const there = shown.map((i) => point(i, line.high![i]!));
-    const back = shown.reverse().map((i) => point(i, line.low![i]!));
-    if (there.length > 1) d += `M${[...there, ...back].join("L")}Z`;
-  }
-  return el("path", { class: "ab-band", d, fill: line.colour });
 }
 
 /** Names at the right ends of lines, apart from each other; one for each group. */
@@ -406,14 +366,14 @@ const ROW = 20;
 /** Bars with whiskers, and marks for the equilibrium (diamond), the optimum (line) and the publication (ring). */
 export function barChart(spec: BarSpec): SVGSVGElement {
   const { width, bars } = spec;
-  const numbers = bars.flatMap((bar) => [bar.value, bar.high, bar.equilibrium, bar.optimum, bar.published]);
+  const numbers = bars.flatMap((bar) => [endsOf(bar)[1], bar.equilibrium, bar.optimum, bar.published]);
   const most =
     spec.most ??
     Math.max(...numbers.filter((one): one is number => one !== undefined && Number.isFinite(one)), 0);
   const unit = unitFor(spec.unit, most);
   const named = bars.map((bar, i) => (bars[i - 1]?.name === bar.name ? "" : bar.name));
   const several = bars.some((bar) => bar.variant);
-  const said = bars.map((bar) => valueWords(bar, unit));
+  const said = bars.map((bar) => interval(bar.value, halfOf(bar), 1 / unit.size));
   const names = Math.max(
     ...named.map((name) => BOLD * textWidth(name, 12)),
     ...(several ? bars.map((bar) => textWidth(bar.variant ?? "", SIZE) + 12) : []),
@@ -445,7 +405,7 @@ export function barChart(spec: BarSpec): SVGSVGElement {
       el(
         "text",
         { class: "ab-fact", x: at, y: bottom + 15, "text-anchor": "middle", "font-size": SIZE },
-        short(tick),
+        significant(tick),
       ),
     );
   }
@@ -456,19 +416,24 @@ export function barChart(spec: BarSpec): SVGSVGElement {
   return svg;
 }
 
-/** "1.24 ± 0.03", or the value alone. */
-function valueWords(bar: Bar, unit: Unit): string {
-  if (!Number.isFinite(bar.value)) return "–";
-  const half = bar.low !== undefined && bar.high !== undefined ? (bar.high - bar.low) / 2 / unit.size : 0;
-  if (!(half > 0) || !Number.isFinite(half)) return short(bar.value / unit.size);
-  const places = Math.max(0, Math.min(4, 1 - Math.floor(Math.log10(half))));
-  return `${(bar.value / unit.size).toFixed(places)} ± ${half.toFixed(places)}`;
+/** Half of a bar's interval; 0 without one. */
+function halfOf(bar: Bar): number {
+  const { half = 0 } = bar;
+  return half > 0 && Number.isFinite(half) ? half : 0;
+}
+
+/** Ends of a bar's interval; no rate is below 0. */
+function endsOf(bar: Bar): [low: number, high: number] {
+  const half = halfOf(bar);
+  return [Math.max(0, bar.value - half), bar.value + half];
 }
 
 function barWords(bar: Bar, unit: string): string {
   const words = [`${bar.name}${bar.variant ? `, ${bar.variant}` : ""}: ${quantity(bar.value, unit)}`];
-  if (bar.low !== undefined && bar.high !== undefined)
-    words.push(`interval ${quantity(bar.low, unit)} to ${quantity(bar.high, unit)}`);
+  if (halfOf(bar) > 0) {
+    const [low, high] = endsOf(bar);
+    words.push(`interval ${quantity(low, unit)} to ${quantity(high, unit)}`);
+  }
   if (bar.equilibrium !== undefined) words.push(`equilibrium ${quantity(bar.equilibrium, unit)}`);
   if (bar.optimum !== undefined) words.push(`optimum ${quantity(bar.optimum, unit)}`);
   if (bar.published !== undefined) words.push(`published ${quantity(bar.published, unit)}`);
@@ -517,8 +482,8 @@ function barRow(spec: BarSpec, bar: Bar, i: number, row: Row): SVGGElement {
       ),
     );
   }
-  if (bar.low !== undefined && bar.high !== undefined && bar.high > bar.low) {
-    const [a, b] = [Math.max(left, x(bar.low)).toFixed(1), x(bar.high).toFixed(1)];
+  if (halfOf(bar) > 0) {
+    const [a, b] = endsOf(bar).map((end) => x(end).toFixed(1));
     group.append(
       el("path", {
         class: "ab-whisker",

@@ -9,7 +9,7 @@ import type { Side } from "./session.ts";
 /** Dashes of the paths of a class, by number; the paths of a class with more have one entry of the legend. */
 const DASHES = [undefined, "6 3", "2 3", "8 3 2 3"];
 /** Colours of links, none of which is one of a class. */
-const LINKS = ["#7d6bb0", "#8a8a3c", "#b0654f", "#4f7f8a", "#a0527a", "#777777"];
+export const LINKS = ["#7d6bb0", "#8a8a3c", "#b0654f", "#4f7f8a", "#a0527a", "#777777"];
 /** Rates are means over so many seconds, or over a sample if that is longer. */
 const SMOOTH_S = 1;
 /** Beside each other if there is room for two of this width. */

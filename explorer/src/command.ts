@@ -1,7 +1,6 @@
 // The line of the command line that repeats what the page shows.
 
-import { isLaw } from "./sources.ts";
-import { overridesOf } from "./state.ts";
+import { isLaw, overridesOf } from "./state.ts";
 import type { Controller, State } from "./state.ts";
 
 /** A file that the command reads, with its text. */
@@ -17,7 +16,7 @@ export function command(state: State, labels: readonly string[]): string {
   const options = [
     `--seed ${state.seed}`,
     `--repeat ${state.replications}`,
-    ...overridesOf(state).map((override) => `--set ${quoted(override)}`),
+    ...overridesOf(state).map((override) => `--set ${argument(override)}`),
   ].join(" ");
   const controllers = state.b === undefined ? [state.a] : [state.a, state.b];
   const names = controllers.map((controller, side) => nameOf(files, controller, side, labels[side]));
@@ -26,11 +25,13 @@ export function command(state: State, labels: readonly string[]): string {
   const [first, second] = names;
   if (second !== undefined && first !== undefined && first !== null && second !== null) {
     lines.push(
-      `anabranch compare ${quoted(scenario)} --controllers ${quoted(`${first},${second}`)} ${options}`,
+      `anabranch compare ${argument(scenario)} --controllers ${argument(`${first},${second}`)} ${options}`,
     );
   } else {
     for (const name of names) {
-      lines.push(`anabranch run ${quoted(scenario)}${name === null ? "" : ` -c ${quoted(name)}`} ${options}`);
+      lines.push(
+        `anabranch run ${argument(scenario)}${name === null ? "" : ` -c ${argument(name)}`} ${options}`,
+      );
     }
   }
   return lines.join("\n");
@@ -70,7 +71,12 @@ function fileOf(files: File[], name: string, ending: string, text: string): stri
 function written({ name, text }: File): string {
   let end = "END";
   while (text.split("\n").includes(end)) end += "_";
-  return `cat > ${name} <<'${end}'\n${text.endsWith("\n") ? text : `${text}\n`}${end}`;
+  return `cat > ${argument(name)} <<'${end}'\n${text.endsWith("\n") ? text : `${text}\n`}${end}`;
+}
+
+/** A word that is no option, whatever a link says. */
+function argument(word: string): string {
+  return quoted(word.startsWith("-") ? `./${word}` : word);
 }
 
 /** A word for a POSIX shell. */

@@ -1,5 +1,5 @@
-// The panel of what one can move. A control changes the state through `Hooks.change`; errors of the engine
-// stand at the control that caused them.
+// The panel of controls. A control changes the state through `Hooks.change`; errors of the engine stand at the
+// control that caused them.
 
 import { element, button, write } from "./dom.ts";
 import { classFields, durationField, linkFields } from "./fields.ts";
@@ -115,7 +115,7 @@ export class Controls {
   private linkOf(link: Link, open: boolean): HTMLElement {
     const fact = link.attachments.length > 0 ? "over a medium" : link.rate_bps === null ? "delay only" : "";
     const summary = element("summary", {}, link.name, element("span", { class: "fact" }, fact));
-    const fields = linkFields(link).map((field) => this.add(field).root);
+    const fields = linkFields(link, this.listing.queues).map((field) => this.add(field).root);
     const first = link.changes.find((change) => change.rate_bps !== null);
     if (first) {
       const note = `The scenario changes this link's rate, from ${first.at_s} s on; then the slider has no effect.`;

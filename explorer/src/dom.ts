@@ -29,6 +29,17 @@ export function write(into: Element, text: string): void {
   if (into.textContent !== text) into.textContent = text;
 }
 
+/** A function that runs `act` once for all calls within `wait_ms`, at their end: it is never put off. */
+export function gathered(act: () => void, wait_ms: number): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return () => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      act();
+    }, wait_ms);
+  };
+}
+
 /** A function that runs `act` once, `wait_ms` after its last call. */
 export function debounced(act: () => void, wait_ms: number): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,7 +1,8 @@
 // What moves in the picture of a network, precomputed from the series of a run: rates and windows of
 // courses, levels and losses of pipes. Seeking a time then only looks up.
 
-import type { Link, Plan, Run } from "./engine.ts";
+import type { Link, Plan } from "./draw-plan.ts";
+import type { Run } from "./engine.ts";
 import type { Course, Pipe } from "./draw-pipes.ts";
 
 /** Rates are means over this time before a sample, at least over one sample. */

@@ -1,7 +1,7 @@
 // What a network is drawn from: pipes (links and media), and courses (the ways of paths through them).
 
-import type { Link, Medium, Plan } from "./engine.ts";
-import { quantity, short } from "./draw-svg.ts";
+import type { Link, Plan } from "./draw-plan.ts";
+import { quantity, significant } from "./format.ts";
 
 /** A link, or a medium with all links that it carries. */
 export interface Pipe {
@@ -38,19 +38,6 @@ export interface Course {
   pipes: number[];
 }
 
-interface More {
-  rate_bps?: number;
-  stations: { queue?: { limit_packets?: number | null } | null }[];
-}
-
-interface Turning {
-  turns?: [number[], number[]][];
-}
-
-interface Sized {
-  limit_bytes?: number | null;
-}
-
 /** Pipes and courses of a plan, in the order in which paths name them. Links of ACKs are left out. */
 export function pipesOf(plan: Plan): { pipes: Pipe[]; courses: Course[] } {
   const known = new Map<string, number>();
@@ -58,7 +45,7 @@ export function pipesOf(plan: Plan): { pipes: Pipe[]; courses: Course[] } {
   const courses: Course[] = [];
   plan.classes.forEach((own, cls) => {
     own.paths.forEach((path, number) => {
-      const ways = [path.links, ...((path as Turning).turns ?? []).map((turn) => turn[0])];
+      const ways = [path.links, ...(path.turns ?? []).map((turn) => turn[0])];
       for (const links of ways) {
         const crossed = crossing(plan, links, known, pipes);
         courses.push({ cls, path: number, part: 1 / ways.length, pipes: crossed });
@@ -101,9 +88,9 @@ function wire(plan: Plan, number: number, link: Link): Pipe {
       )
     : 1;
   const queue = link.queue;
-  const bytes = (queue as Sized | null)?.limit_bytes;
+  const bytes = queue?.limit_bytes;
   const limit = queue?.limit_packets ?? (bytes ? Math.max(1, Math.round(bytes / 1500)) : null);
-  const loss = link.loss > 0 ? `${short(100 * link.loss, 2)} % loss` : "";
+  const loss = link.loss > 0 ? `${significant(100 * link.loss, 2)} % loss` : "";
   const delay = link.delay_s > 0 ? quantity(link.delay_s, "s") : "";
   const varies = link.changes.length > 0 || link.opportunities ? "varies" : "";
   const changing = link.opportunities || link.changes.some((change) => change.rate_bps !== null);
@@ -132,7 +119,7 @@ function wire(plan: Plan, number: number, link: Link): Pipe {
 const KINDS: Record<string, string> = { wifi: "Wi-Fi", bus: "bus", cell: "cell" };
 
 function air(plan: Plan, number: number): Pipe {
-  const medium = plan.media[number] as Medium & More;
+  const medium = plan.media[number]!;
   const kind = KINDS[medium.kind] ?? medium.kind;
   const facts = [kind, medium.rate_bps ? quantity(medium.rate_bps, "bit/s") : ""]
     .filter((word) => word)
@@ -156,11 +143,11 @@ function air(plan: Plan, number: number): Pipe {
 /** Adds the sending stations of a link to its medium's pipe. */
 function addSenders(plan: Plan, link: Link, pipe: Pipe): void {
   const before = plan.media.slice(0, pipe.medium).reduce((sum, one) => sum + one.stations.length, 0);
-  const medium = plan.media[pipe.medium] as Medium & More;
+  const stations = plan.media[pipe.medium]?.stations ?? [];
   for (const from of link.attachments.flatMap((ends) => ends.from)) {
     const column = before + from;
     if (pipe.stations.some((one) => one.column === column)) continue;
-    const limit = medium.stations[from]?.queue?.limit_packets ?? null;
-    pipe.stations.push({ column, name: medium.stations[from]?.name ?? "", limit_packets: limit });
+    const limit = stations[from]?.queue?.limit_packets ?? null;
+    pipe.stations.push({ column, name: stations[from]?.name ?? "", limit_packets: limit });
   }
 }

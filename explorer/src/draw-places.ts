@@ -1,15 +1,7 @@
 // Who stands where on a map: nodes and placed stations with their classes, ranges and traffic.
 
-import type { Medium, Plan, Run } from "./engine.ts";
-
-interface Radio {
-  power_dbm: number;
-  loss_at_1m_db: number;
-  exponent: number;
-  sense_dbm: number;
-}
-
-type Air = Medium & { radio?: Radio | null };
+import type { Run } from "./engine.ts";
+import type { Medium, Plan } from "./draw-plan.ts";
 
 export interface Site {
   name: string;
@@ -109,7 +101,7 @@ function roles(plan: Plan, sites: Site[], stations: number[][]): void {
 
 /** Distance at which a station is sensed: where the path loss leaves just enough power. */
 export function rangeOf(medium: Medium): number {
-  const radio = (medium as Air).radio;
+  const { radio } = medium;
   if (!radio) return 0;
   return 10 ** ((radio.power_dbm - radio.loss_at_1m_db - radio.sense_dbm) / (10 * radio.exponent));
 }
@@ -148,6 +140,8 @@ export class Hops {
   private readonly columns: Record<"medium" | "from" | "to" | "bytes" | "messages", Float64Array>;
   /** Most bytes between two sites in a window. */
   readonly most: number;
+  /** Directions between two sites, those with most bytes in the run first. */
+  readonly pairs: { from: number; to: number; bytes: number }[];
 
   constructor(
     run: Run,
@@ -168,10 +162,19 @@ export class Hops {
     for (let k = this.starts.length - 2; k >= 0; k -= 1)
       this.starts[k] = Math.min(this.starts[k]!, this.starts[k + 1]!);
     let most = 1;
-    for (let k = 0; k < run.times.length; k += Math.max(1, window)) {
-      for (const one of this.at(k)) most = Math.max(most, one.bytes);
+    const pairs = new Map<number, { from: number; to: number; bytes: number }>();
+    // Windows that do not overlap, from the end on: together they are the run.
+    for (let k = run.times.length - 1; k >= 0; k -= Math.max(1, window)) {
+      for (const { from, to, bytes } of this.at(k)) {
+        most = Math.max(most, bytes);
+        if (to < 0) continue;
+        const pair = pairs.get(keyOf(from, to)) ?? { from, to, bytes: 0 };
+        pair.bytes += bytes;
+        pairs.set(keyOf(from, to), pair);
+      }
     }
     this.most = most;
+    this.pairs = [...pairs.values()].sort((a, b) => b.bytes - a.bytes);
   }
 
   /** Traffic in the window that ends with a sample. */
@@ -184,7 +187,7 @@ export class Hops {
       const a = sites?.[from[row]!] ?? -1;
       const b = to[row]! < 0 ? -1 : (sites?.[to[row]!] ?? -1);
       if (a < 0 || (b < 0 && to[row]! >= 0)) continue;
-      const key = a * 65536 + b + 1;
+      const key = keyOf(a, b);
       const one = found.get(key) ?? { from: a, to: b, bytes: 0, messages: 0, media: new Set<number>() };
       one.bytes += bytes[row]!;
       one.messages += messages[row]!;
@@ -193,4 +196,9 @@ export class Hops {
     }
     return [...found.values()];
   }
+}
+
+/** A number for a direction between two sites; `to` is -1 for a broadcast. */
+function keyOf(from: number, to: number): number {
+  return from * 65536 + to + 1;
 }

@@ -1,4 +1,4 @@
-// SVG elements, words that fit a width, and quantities with units that people read.
+// SVG elements, words that fit a width, and things in a row that keep a distance.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -46,55 +46,6 @@ export function fitted(text: string, width: number, size: number): string {
   let end = text.length - tail.length;
   while (end > 1 && textWidth(`${text.slice(0, end)}…${tail}`, size) > width) end -= 1;
   return `${text.slice(0, end)}…${tail}`;
-}
-
-/** A number with three significant digits, without zeros at its end. */
-export function short(value: number, digits = 3): string {
-  if (!Number.isFinite(value)) return Number.isNaN(value) ? "–" : value > 0 ? "∞" : "−∞";
-  const magnitude = Math.abs(value);
-  const places = magnitude === 0 ? 0 : Math.max(0, digits - 1 - Math.floor(Math.log10(magnitude)));
-  const text = value.toFixed(Math.min(places, 8));
-  const trimmed = text.includes(".") ? text.replace(/\.?0+$/, "") : text;
-  return trimmed === "-0" ? "0" : trimmed.replace("-", "−");
-}
-
-export interface Unit {
-  /** So many SI units are one of these. */
-  size: number;
-  name: string;
-}
-
-/** From large to small; the one in the middle is the usual one. */
-const SCALES: Record<string, [Unit, Unit, Unit]> = {
-  "bit/s": [
-    { size: 1e9, name: "Gb/s" },
-    { size: 1e6, name: "Mb/s" },
-    { size: 1e3, name: "kb/s" },
-  ],
-  s: [
-    { size: 1, name: "s" },
-    { size: 1e-3, name: "ms" },
-    { size: 1e-6, name: "µs" },
-  ],
-  bytes: [
-    { size: 1e6, name: "MB" },
-    { size: 1e3, name: "kB" },
-    { size: 1, name: "B" },
-  ],
-};
-
-/** The unit in which values up to `most` are written: Mb/s for bit/s, ms for s. */
-export function unitFor(unit: string, most: number): Unit {
-  const scale = SCALES[unit];
-  if (!scale) return { size: 1, name: unit };
-  const [, common, least] = scale;
-  return scale.find((one) => most >= one.size * 0.9995) ?? (most > 0 ? least : common);
-}
-
-/** A value with its unit, as in "27 Mb/s" or "55 ms". */
-export function quantity(value: number, unit: string): string {
-  const scale = unitFor(unit, Math.abs(value));
-  return scale.name ? `${short(value / scale.size)} ${scale.name}` : short(value);
 }
 
 /** A whole number in [0, 2³²) that depends on all of its arguments: chance without a generator. */

@@ -12,7 +12,8 @@ export class Tip {
 
   /** Shows lines at a point, inside a picture of so many pixels; the first line is the heading. */
   show(lines: string[], x: number, y: number, width: number, height: number): void {
-    const wide = Math.max(...lines.map((line, i) => textWidth(line, SIZE) * (i === 0 ? 1.06 : 1))) + 2 * PAD;
+    const wide =
+      Math.max(...lines.map((line, i) => textWidth(line, SIZE) * (i === 0 ? 1.14 : 1.07))) + 2 * PAD;
     const high = lines.length * LINE + 2 * PAD - 4;
     const left = Math.max(2, Math.min(x + 12, width - wide - 2));
     const top = y + 14 + high < height ? y + 14 : Math.max(2, y - 12 - high);

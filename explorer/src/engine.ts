@@ -54,6 +54,13 @@ export interface Class {
   controller: string;
   law: string | null;
   protocol: string;
+  /** Bytes after which a user ends; their mean, if there are `sizes`. */
+  transfer_bytes?: number | null;
+  sizes?: unknown;
+  /** Rate of the application, if it is limited. */
+  app_rate_bps?: number | null;
+  /** Pauses of the application. */
+  pauses?: unknown;
   start_s: number;
   spread_s: number;
   packet_bytes: number;
@@ -172,11 +179,6 @@ export class Run {
     return { values, width, rows: width > 0 ? values.length / width : 0 };
   }
 
-  /** Names of the classes that have users, in the order of their connections. */
-  get classes(): string[] {
-    return [...new Set(this.words("flows", "class").map((name) => name ?? ""))];
-  }
-
   /** A metric of table `flows`, one value for each user of a class. */
   users(cls: string, metric: string): Float64Array {
     const values = this.numbers("flows", metric);
@@ -218,6 +220,8 @@ export interface Theory {
   equilibrium: Record<string, number> | null;
   optimum: Record<string, number> | null;
   why: string;
+  /** Parts of the plan that theory ignores; undefined for none. */
+  left_out?: string[];
 }
 
 export interface Shipped {
@@ -256,6 +260,8 @@ export interface Opening {
   overrides?: string[];
   seed?: number;
   replications?: number;
+  /** What the reader should know of it. */
+  note?: string;
 }
 
 export interface Kind {
@@ -267,7 +273,6 @@ export interface Kind {
 export interface Listing {
   controllers: Kind[];
   queues: Kind[];
-  schedulers: Kind[];
 }
 
 /** Arguments of the definitions in `anabranch.fairness`, in their order. */
@@ -280,7 +285,7 @@ export type Fairness =
 export class EngineError extends Error {}
 
 export interface Engine {
-  readonly kind: "native" | "page" | "fixed";
+  readonly kind: "native" | "page";
   data(): Promise<Data>;
   plan(ask: Ask): Promise<Plan>;
   text(ask: Ask): Promise<string>;
@@ -289,7 +294,7 @@ export interface Engine {
   list(): Promise<Listing>;
   fairness(question: Fairness): Promise<boolean | number>;
   /** undefined: this engine cannot compute it. */
-  theory(ask: Ask): Promise<Theory | undefined>;
+  theory(ask: Ask, signal?: AbortSignal): Promise<Theory | undefined>;
   /** How many runs it makes at the same time. */
   readonly width: number;
 }

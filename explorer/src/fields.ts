@@ -1,8 +1,9 @@
-// What can be moved in a scenario: for each key its range, and how its value is read and written.
+// The fields of the panel: for each key of a scenario its range, and how its value is read and written.
 
-import { governed } from "./session.ts";
+import { governed } from "./users.ts";
 import { percent, rate, significant, time } from "./format.ts";
-import type { Class, Link, Listing, Plan, Queue } from "./engine.ts";
+import type { Class, Link, Plan } from "./draw-plan.ts";
+import type { Kind, Listing } from "./engine.ts";
 
 /** Positions of a slider: 0 to this. */
 export const POSITIONS = 200;
@@ -13,6 +14,8 @@ export interface Range {
   key: string;
   /** The key in the scenario file where it depends on the plan. */
   keyIn?(plan: Plan): string;
+  /** The class or the link that has it. */
+  of?: string;
   label: string;
   /** The value at a position, and the position of a value. */
   at(position: number): number;
@@ -23,15 +26,27 @@ export interface Range {
   write(text: string): string;
 }
 
-/** One of several values; null is the scenario's own. */
+/** One of several values; null is the scenario's own. One with `missing` cannot be chosen, for that reason. */
+export interface Option {
+  label: string;
+  value: string | null;
+  missing?: string;
+}
+
 export interface Choice {
   kind: "choice";
   key: string;
+  of?: string;
   label: string;
-  options: { label: string; value: string | null }[];
+  options: Option[];
 }
 
 export type Field = Range | Choice;
+
+/** The name of a field among those of all classes and links: "ap1: rate". */
+export function named(field: Field): string {
+  return field.of === undefined ? field.label : `${field.of}: ${field.label.toLowerCase()}`;
+}
 
 const quoted = (text: string): string => JSON.stringify(text.trim());
 const plain = (text: string): string => text.trim() || '""';
@@ -68,6 +83,7 @@ export function classFields(base: Plan, cls: Class, listing: Listing): Field[] {
     {
       kind: "range",
       key: `${key}.count`,
+      of: cls.name,
       label: "Users",
       ...linear(Math.max(20, 3 * cls.count), 1),
       read: (plan) => now(plan)?.count ?? 0,
@@ -77,6 +93,7 @@ export function classFields(base: Plan, cls: Class, listing: Listing): Field[] {
     {
       kind: "range",
       key: `${key}.start`,
+      of: cls.name,
       label: "Start",
       ...linear(base.duration_s, base.duration_s > 20 ? 1 : 0.1),
       read: (plan) => now(plan)?.start_s,
@@ -90,6 +107,7 @@ export function classFields(base: Plan, cls: Class, listing: Listing): Field[] {
     fields.push({
       kind: "choice",
       key: `${key}.controller`,
+      of: cls.name,
       label: "Controller",
       options: [own, ...options],
     });
@@ -97,8 +115,8 @@ export function classFields(base: Plan, cls: Class, listing: Listing): Field[] {
   return fields;
 }
 
-/** Fields of a link; what a medium carries has no rate and no queue of its own. */
-export function linkFields(link: Link): Field[] {
+/** Fields of a link, with the kinds of queues of the engine. A link of a medium has no rate and no queue. */
+export function linkFields(link: Link, queues: Kind[]): Field[] {
   const key = `link.${link.name}`;
   const now = (plan: Plan): Link | undefined => plan.links.find((one) => one.name === link.name);
   const fields: Field[] = [];
@@ -107,6 +125,7 @@ export function linkFields(link: Link): Field[] {
     fields.push({
       kind: "range",
       key: `${key}.rate`,
+      of: link.name,
       label: "Rate",
       ...logarithmic(rate_bps),
       read: (plan) => now(plan)?.rate_bps ?? undefined,
@@ -117,6 +136,7 @@ export function linkFields(link: Link): Field[] {
   fields.push({
     kind: "range",
     key: `${key}.delay`,
+    of: link.name,
     label: "Delay",
     ...squared(Math.max(0.2, 4 * link.delay_s)),
     read: (plan) => now(plan)?.delay_s,
@@ -127,6 +147,7 @@ export function linkFields(link: Link): Field[] {
   fields.push({
     kind: "range",
     key: `${key}.loss.probability`,
+    of: link.name,
     label: "Loss",
     ...squared(Math.max(0.1, 2 * link.loss)),
     read: (plan) => now(plan)?.loss,
@@ -134,57 +155,78 @@ export function linkFields(link: Link): Field[] {
     write: (text) =>
       text.trim().endsWith("%") ? String(Number((parseFloat(text) / 100).toPrecision(6))) : plain(text),
   });
-  if (rate_bps !== null) fields.push(...queueFields(key, link.queue, now));
+  if (rate_bps !== null) fields.push(...queueFields(link, now, queues));
   return fields;
 }
 
-function queueFields(key: string, own: Queue | null, now: (plan: Plan) => Link | undefined): Field[] {
+function queueFields(link: Link, now: (plan: Plan) => Link | undefined, queues: Kind[]): Field[] {
+  const own = link.queue;
   const limit = own?.limit_packets ?? 100;
+  const key = `link.${link.name}.queue`;
   const choice: Choice = {
     kind: "choice",
-    key: `${key}.queue`,
+    key,
+    of: link.name,
     label: "Queue",
     options: [
       { label: `${own?.kind ?? "unlimited"} (scenario)`, value: null },
-      ...queueKinds(limit).filter((option) => option.label !== own?.kind),
+      ...queues
+        .filter((kind) => kind.name !== (own?.kind ?? "unlimited"))
+        .map((kind) => queueOption(kind, limit)),
     ],
   };
-  return [choice, limitField(key, limit, (plan) => now(plan)?.queue ?? null)];
-}
-
-/** The capacity of the queue that is there, under the key of its kind. */
-function limitField(key: string, limit: number, queue: (plan: Plan) => Queue | null): Range {
-  return {
+  /** The capacity of the queue that is there, under the key of its kind. */
+  const capacity: Range = {
     kind: "range",
-    key: `${key}.queue.limit`,
+    key: `${key}.limit`,
     keyIn: (plan) => {
-      const kind = queue(plan)?.kind ?? "droptail";
-      return `${key}.queue.${kind}.${kind === "droptail" ? "packets" : "limit"}`;
+      const kind = now(plan)?.queue?.kind ?? "";
+      return `${key}.${kind}.${capacityOf(queues.find((one) => one.name === kind)) ?? "limit"}`;
     },
+    of: link.name,
     label: "Queue limit",
     ...logarithmic(limit),
     at: (position) => Math.max(1, Math.round(limit * 10 ** (position / (POSITIONS / 2) - 1))),
-    read: (plan) => queue(plan)?.limit_packets ?? undefined,
+    read: (plan) => now(plan)?.queue?.limit_packets ?? undefined,
     show: (value) => `${significant(value, 6)} packets`,
     write: quoted,
   };
+  return [choice, capacity];
 }
 
-/** The kinds of queue with a capacity of `limit` packets; thresholds of RED as in scenarios A to C. */
-function queueKinds(limit: number): { label: string; value: string }[] {
-  const packets = (share: number): string => `"${Math.max(1, Math.round(limit * share))} packets"`;
-  return [
-    { label: "droptail", value: `{ droptail = { packets = ${packets(1)} } }` },
-    {
-      label: "red",
-      value: `{ red = { min = ${packets(1 / 8)}, max = ${packets(1 / 4)}, max_p = 0.1, limit = ${packets(1)} } }`,
-    },
-    { label: "codel", value: `{ codel = { limit = ${packets(1)} } }` },
-    { label: "fq-codel", value: `{ fq-codel = { limit = ${packets(1)} } }` },
-    { label: "pie", value: `{ pie = { limit = ${packets(1)} } }` },
-    { label: "random", value: `{ random = { threshold = ${packets(1 / 2)}, limit = ${packets(1)} } }` },
-    { label: "unlimited", value: `"unlimited"` },
-  ];
+/** The parameter of a kind of queue that is its capacity in packets. */
+function capacityOf(kind: Kind | undefined): string | undefined {
+  return ["limit", "packets"].find((name) => kind?.parameters?.some((one) => one.name === name));
+}
+
+/** Parameters without a default, by their name, for a queue of so many packets; thresholds as in scenarios A to C. */
+const DERIVED: Record<string, (limit: number) => string> = {
+  min: (limit) => packets(limit / 8),
+  max: (limit) => packets(limit / 4),
+  max_p: () => "0.1",
+  threshold: (limit) => packets(limit / 2),
+};
+
+function packets(count: number): string {
+  return `"${Math.max(1, Math.round(count))} packets"`;
+}
+
+/** A kind of queue with a capacity of `limit` packets, and defaults otherwise. */
+export function queueOption(kind: Kind, limit: number): Option {
+  const parameters = kind.parameters ?? [];
+  if (parameters.length === 0) return { label: kind.name, value: JSON.stringify(kind.name) };
+  const capacity = capacityOf(kind);
+  const needed = parameters.filter((one) => one.name === capacity || !("default" in one));
+  const missing = needed.filter((one) => one.name !== capacity && !Object.hasOwn(DERIVED, one.name));
+  if (missing.length > 0) {
+    const names = missing.map((one) => `\`${one.name}\``).join(", ");
+    return { label: kind.name, value: null, missing: `needs ${names}: write it in the scenario's text` };
+  }
+  const values = needed.map(({ name }) => {
+    const value = name === capacity ? packets(limit) : DERIVED[name]?.(limit);
+    return `${name} = ${value}`;
+  });
+  return { label: kind.name, value: `{ ${kind.name} = { ${values.join(", ")} } }` };
 }
 
 /** Duration of the run. */

@@ -12,7 +12,7 @@ const THEMES = ["", "light", "dark"] as const;
 
 export class Frame {
   readonly root = element("div", { class: "page" });
-  readonly controls = element("aside", { class: "panel", "aria-label": "What one can move" });
+  readonly controls = element("aside", { class: "panel", "aria-label": "Controls" });
   readonly stage = element("div", { class: "stage" });
   readonly transport = element("div");
   readonly bars = element("div", { class: "bars", "data-test": "bars" });
@@ -114,7 +114,6 @@ export class Frame {
     const how = {
       native: "the native engine",
       page: "the engine in this page, as WebAssembly",
-      fixed: "results of a notebook",
     };
     const engine = how[kind as keyof typeof how] ?? kind;
     write(this.made, `Anabranch ${version} · ${engine} · space plays, ← and → step`);

@@ -13,9 +13,9 @@ interface Exports {
 export class Instance {
   private constructor(private readonly exports: Exports) {}
 
-  static async make(module: BufferSource): Promise<Instance> {
-    const { instance } = await WebAssembly.instantiate(module, {});
-    return new Instance(instance.exports as unknown as Exports);
+  static async make(module: WebAssembly.Module): Promise<Instance> {
+    const { exports } = await WebAssembly.instantiate(module, {});
+    return new Instance(exports as unknown as Exports);
   }
 
   /** The bytes of an answer, copied out of the engine's memory. */

@@ -4,7 +4,7 @@
 // its column. Orders within columns come from barycentres, heights from least squares (`settled`). Nothing
 // here knows the DOM; lengths are pixels.
 
-import type { Plan } from "./engine.ts";
+import type { Plan } from "./draw-plan.ts";
 import { hash, settled, textWidth } from "./draw-svg.ts";
 import { pipesOf, type Course, type Pipe } from "./draw-pipes.ts";
 
@@ -302,7 +302,8 @@ function across(found: Layout, plan: Plan, last: number): void {
   const most = found.compact ? (columns > 2 ? 84 : 112) : 170;
   const left = Math.min(Math.max(...names, 62), most);
   const right = found.compact ? (found.dense ? 74 : 50) : 110;
-  const least = found.compact ? 62 : 120;
+  // Five columns fit a telephone; more of them scroll.
+  const least = found.compact ? 46 : 120;
   const each = Math.max(least, (found.width - left - right) / Math.max(1, columns));
   found.width = Math.max(found.width, left + right + columns * each);
   const long = Math.min(300, each * (found.compact ? 0.7 : 0.62));

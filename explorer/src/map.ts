@@ -1,11 +1,15 @@
 // The map of a scenario with positions: nodes in metres, the ranges of access points, and the traffic
 // between stations in the last half second. Nodes move with the simulated time.
 
-import type { Plan, Run } from "./engine.ts";
+import type { Plan } from "./draw-plan.ts";
+import type { Run } from "./engine.ts";
 import { Hops, placesOf, type Places, type Site, type Traffic } from "./draw-places.ts";
+import { MOST_ROWS, Pairs, type Pair } from "./draw-pairs.ts";
 import { ticks } from "./draw-axis.ts";
-import { el, quantity, set, short, textWidth } from "./draw-svg.ts";
+import { el, set, textWidth } from "./draw-svg.ts";
+import { KEYS, Roving } from "./draw-roving.ts";
 import { Tip, watch } from "./draw-tip.ts";
+import { quantity, significant } from "./format.ts";
 
 /** Traffic is summed over this time before a sample. */
 const WINDOW_S = 0.5;
@@ -14,11 +18,20 @@ const PAD = 14;
 /** A ground that is flatter than this part of its width is stretched, so that nodes can be told apart. */
 const FLATTEST = 0.22;
 const HIGHEST = 560;
+/** Beside a ground that leaves so much room stand legend and busiest pairs; otherwise the legend is below. */
+const BESIDE = 220;
+/** Words farther apart than this belong together no more. */
+const WIDEST_BESIDE = 420;
 /** Between samples, a node that moves by more than this part of the area has left and come in again. */
 const JUMP = 0.2;
 /** Groups up to this size have the names of their nodes on the map. */
 const NAMED = 8;
 const SIZE = 11;
+
+interface Size {
+  width: number;
+  height: number;
+}
 
 interface SiteMarks {
   group: SVGGElement;
@@ -38,11 +51,15 @@ export class MapView {
   private places: Places | undefined;
   private hops: Hops | undefined;
   private traffic: Traffic[] = [];
+  /** Duration over which traffic is summed. */
+  private window_s = WINDOW_S;
   private marks: SiteMarks[] = [];
   private lines = el("g", { class: "ab-traffic", "aria-hidden": "true" });
   private pool: SVGElement[] = [];
   private range = el("ellipse", { class: "ab-range", visibility: "hidden" });
   private tip = new Tip();
+  private roving = new Roving(this.picture);
+  private table = new Pairs();
   private telling = -1;
   private scale: [x: number, y: number] = [1, 1];
   private height = 0;
@@ -72,6 +89,7 @@ export class MapView {
     this.width = this.host.clientWidth || 640;
     this.places = placesOf(plan, this.run);
     const window = Math.max(1, Math.round(WINDOW_S / (plan.sample_s || WINDOW_S)));
+    this.window_s = window * (plan.sample_s || WINDOW_S);
     this.hops = this.run ? new Hops(this.run, this.places.stations, window) : undefined;
     this.sample = -1;
     this.telling = -1;
@@ -90,7 +108,10 @@ export class MapView {
     const changed = sample !== this.sample;
     this.sample = sample;
     this.move(run, places, sample);
-    if (changed) this.traffic = this.hops?.at(sample) ?? [];
+    if (changed) {
+      this.traffic = this.hops?.at(sample) ?? [];
+      this.rates();
+    }
     this.connect(places, changed);
     if (changed) this.names(places);
     if (changed && this.telling >= 0) this.tell(this.telling);
@@ -103,26 +124,27 @@ export class MapView {
   }
 
   private draw(plan: Plan, places: Places): void {
-    const [west, south, east, north] = places.area;
-    const [wide, high] = [Math.max(1e-6, east - west), Math.max(1e-6, north - south)];
-    const across = Math.min(
-      (this.width - 2 * PAD) / wide,
-      Math.max(HIGHEST / high, (0.5 * this.width) / wide),
-    );
-    const stretch = Math.max(1, (FLATTEST * wide) / high);
-    this.scale = [across, across * stretch];
-    const ground = { width: wide * across, height: high * across * stretch };
-    const width = Math.max(ground.width + 2 * PAD, Math.min(this.width, 320));
-    const legend = this.legend(plan, places, width, ground.height + PAD + 40);
-    this.height = ground.height + PAD + 40 + legend.height;
+    const { wide, high, ground, stretch } = this.ground(places);
+    const end = ground.width + 3 * PAD;
+    const beside = this.width - end >= BESIDE;
+    const width = beside
+      ? Math.min(this.width, end + WIDEST_BESIDE)
+      : Math.max(ground.width + 2 * PAD, Math.min(this.width, 320));
+    const below = ground.height + PAD + 40;
+    const legend = this.legend(plan, places, beside ? end : PAD, width, beside ? PAD + 12 : below);
+    this.height = beside ? Math.max(below, PAD + 12 + legend.height) : below + legend.height;
+    const top = PAD + 16 + legend.height;
+    this.table.place(beside ? this.busiest() : [], end, top, width - end - 2, below - 40 + PAD - top);
     set(this.picture, {
       viewBox: `0 0 ${width.toFixed(0)} ${this.height.toFixed(0)}`,
       width,
       height: this.height,
-      role: "group",
+      role: "application",
+      "aria-roledescription": "map",
     });
-    const size = `${short(wide)} m by ${short(high)} m`;
-    this.picture.setAttribute("aria-label", `Map of ${plan.name}, ${size}, ${places.sites.length} nodes`);
+    const size = `${significant(wide)} m by ${significant(high)} m`;
+    const about = `Map of ${plan.name}, ${size}, ${places.sites.length} nodes: ${KEYS}`;
+    this.picture.setAttribute("aria-label", about);
     const groups = [...new Set(places.sites.map((site) => site.group))].join(", ");
     const clip = el("clipPath", { id: this.clip }, el("rect", { x: PAD, y: PAD, ...ground }));
     const inside = el(
@@ -140,7 +162,7 @@ export class MapView {
     this.marks = places.sites.map((site, number) => this.site(plan, site, number, named(site), nodes));
     this.pool = [];
     this.lines.replaceChildren();
-    this.picture.replaceChildren(
+    const parts = [
       el("desc", {}, `Nodes: ${groups}.`),
       clip,
       el("rect", { class: "ab-ground", x: PAD, y: PAD, rx: 3, ...ground }),
@@ -149,17 +171,53 @@ export class MapView {
       nodes,
       this.bar(ground, wide, stretch),
       legend.group,
+      this.table.group,
       this.tip.element,
+    ];
+    const shown = this.marks.filter((_, number) => this.run || places.sites[number]!.node < 0);
+    const items = shown.map((marks) => marks.group);
+    this.roving.hold(items, () => this.picture.replaceChildren(...parts));
+  }
+
+  /** Names and colours of the pairs, those with most traffic first. */
+  private busiest(): Pair[] {
+    return (this.hops?.pairs ?? []).map(({ from, to }) => {
+      const [a, b] = [this.places!.sites[from]!, this.places!.sites[to]!];
+      const colour = this.colour(a.cls >= 0 ? a : b) ?? "currentColor";
+      return { from: a.name, to: b.name, colour };
+    });
+  }
+
+  /** Rates of the busiest pairs at the present sample. */
+  private rates(): void {
+    if (!this.hops || !this.plan) return;
+    const bps = (bytes: number): number => (8 * bytes) / this.window_s;
+    const now = new Map(this.traffic.map((one) => [`${one.from} ${one.to}`, one.bytes]));
+    const found = this.hops.pairs.slice(0, MOST_ROWS).map((one) => now.get(`${one.from} ${one.to}`) ?? 0);
+    this.table.show(found.map(bps), bps(this.hops.most));
+  }
+
+  /** Sets the scale; gives the size of the ground in metres and in pixels, and its stretch to the north. */
+  private ground(places: Places): { wide: number; high: number; ground: Size; stretch: number } {
+    const [west, south, east, north] = places.area;
+    const [wide, high] = [Math.max(1e-6, east - west), Math.max(1e-6, north - south)];
+    const across = Math.min(
+      (this.width - 2 * PAD) / wide,
+      Math.max(HIGHEST / high, (0.5 * this.width) / wide),
     );
+    const stretch = Math.max(1, (FLATTEST * wide) / high);
+    this.scale = [across, across * stretch];
+    return { wide, high, ground: { width: wide * across, height: high * across * stretch }, stretch };
   }
 
   /** A scale bar below the ground. */
-  private bar(ground: { width: number; height: number }, wide: number, stretch: number): SVGGElement {
+  private bar(ground: Size, wide: number, stretch: number): SVGGElement {
     const length = ticks(0, wide, 5, false)[1] ?? wide;
     const [x, y] = [PAD, PAD + ground.height + 12];
     const end = x + length * this.scale[0];
-    const unit = length >= 1000 ? `${short(length / 1000)} km` : `${short(length)} m`;
-    const more = stretch > 1.01 ? `${unit}; ${short(stretch, 2)} times larger from south to north` : unit;
+    const unit = length >= 1000 ? `${significant(length / 1000)} km` : `${significant(length)} m`;
+    const more =
+      stretch > 1.01 ? `${unit}; ${significant(stretch, 2)} times larger from south to north` : unit;
     return el(
       "g",
       { class: "ab-scale", "aria-hidden": "true" },
@@ -171,6 +229,7 @@ export class MapView {
   private legend(
     plan: Plan,
     places: Places,
+    left: number,
     width: number,
     top: number,
   ): { group: SVGGElement; height: number } {
@@ -186,10 +245,10 @@ export class MapView {
     if (others) entries.push({ name: "shared, or relays", colour: undefined, access: false });
     if (places.sites.some((site) => site.access))
       entries.push({ name: "access point, base station", colour: undefined, access: true });
-    let [x, y] = [PAD, top];
+    let [x, y] = [left, top];
     for (const { name, colour, access } of entries) {
       const long = 16 + textWidth(name, SIZE) + 16;
-      if (x > PAD && x + long > width) [x, y] = [PAD, y + 17];
+      if (x > left && x + long - 16 > width) [x, y] = [left, y + 17];
       const mark = shape(access, colour);
       set(mark, { transform: `translate(${x + 5} ${y - 4})` });
       group.append(mark, el("text", { x: x + 14, y, "font-size": SIZE }, name));
@@ -257,11 +316,7 @@ export class MapView {
   }
 
   private site(plan: Plan, site: Site, number: number, named: boolean, into: SVGGElement): SiteMarks {
-    const group = el(
-      "g",
-      { class: "ab-site", role: "img", tabindex: 0 },
-      shape(site.access, this.colour(site)),
-    );
+    const group = el("g", { class: "ab-site", role: "img" }, shape(site.access, this.colour(site)));
     group.setAttribute("aria-label", this.words(plan, site, []).join(", "));
     const name = named ? el("text", { y: -6, "font-size": SIZE }, site.name) : undefined;
     if (name) group.append(name);
@@ -298,7 +353,7 @@ export class MapView {
       return channels > 1 ? `${name} (${channels} channels)` : name;
     });
     words.push(`on ${media.join(", ") || "no medium"}`);
-    if (site.range_m > 0) words.push(`sensed within ${short(site.range_m)} m`);
+    if (site.range_m > 0) words.push(`sensed within ${significant(site.range_m)} m`);
     const sum = (of: Traffic[]): string =>
       quantity(
         of.reduce((all, one) => all + one.bytes, 0),

@@ -46,9 +46,13 @@ export class Moments implements Widget {
         const [, path, what] = /\.path\.(\d+)\.(join|leave)$/.exec(key) ?? [];
         const value = (state.overrides[key] ?? "").replaceAll('"', "");
         const name = this.cls.paths.length > 1 ? `path ${Number(path) + 1}` : "it";
-        const undo = button("✕", () => this.hooks.change((own) => delete own.overrides[key], key), {
+        const back = (): void => {
+          this.root.querySelector("button")?.focus(); // this one goes, and the focus with it
+          this.hooks.change((own) => delete own.overrides[key], key);
+        };
+        const undo = button("✕", back, {
           class: "undo",
-          "aria-label": `undo: ${name} ${what}s at ${value}`,
+          "aria-label": `${this.cls.name}: undo that ${name} ${what}s at ${value}`,
         });
         return element("li", {}, `${name} ${what}s at ${value}`, undo);
       }),

@@ -14,8 +14,8 @@ export class NativeEngine extends Answering {
     return this.loaded;
   }
 
-  override async theory(ask: Ask): Promise<Theory | undefined> {
-    return (await send("theory", JSON.stringify(ask))).json() as Promise<Theory>;
+  override async theory(ask: Ask, signal?: AbortSignal): Promise<Theory | undefined> {
+    return (await send("theory", JSON.stringify(ask), signal)).json() as Promise<Theory>;
   }
 
   protected async answer(request: string, signal?: AbortSignal): Promise<ArrayBuffer> {

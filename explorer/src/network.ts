@@ -1,12 +1,15 @@
 // The network as it is wired: classes of users at the left, links as pipes with their queues, far ends at
 // the right, and each path as a line on which particles move. Times are simulated seconds.
 
-import type { Plan, Run } from "./engine.ts";
+import type { Plan } from "./draw-plan.ts";
+import type { Run } from "./engine.ts";
 import { curve, FACT_SIZE, layout, NAME_SIZE, type Layout, type Slot } from "./layout.ts";
 import { evenly, linkAt, motion, spread, type Motion } from "./draw-motion.ts";
 import type { Pipe } from "./draw-pipes.ts";
-import { el, fitted, hash, quantity, set, short, still, textWidth } from "./draw-svg.ts";
+import { el, fitted, hash, set, still, textWidth } from "./draw-svg.ts";
+import { KEYS, Roving } from "./draw-roving.ts";
 import { Tip, watch } from "./draw-tip.ts";
+import { quantity, significant } from "./format.ts";
 
 /** At most so many particles in a picture, and on a course. */
 const PARTICLES = 200;
@@ -29,6 +32,7 @@ interface PipeMarks {
 
 /** What changes of a course. */
 interface CourseMarks {
+  group: SVGGElement;
   line: SVGPathElement;
   points: Float32Array;
   dots: SVGCircleElement[];
@@ -45,6 +49,7 @@ export class NetworkView {
   private courses: CourseMarks[] = [];
   private ends: SVGTextElement[] = [];
   private tip = new Tip();
+  private roving = new Roving(this.picture);
   /** What the tip says, for the present sample. */
   private telling: { say: () => string[]; x: number; y: number } | undefined;
   private t_s = 0;
@@ -102,9 +107,10 @@ export class NetworkView {
       viewBox: `0 0 ${width} ${height.toFixed(0)}`,
       width,
       height: Math.round(height),
-      role: "group",
+      role: "application",
+      "aria-roledescription": "network",
+      "aria-label": `Network of ${plan.name}, data flows from left to right: ${KEYS}`,
     });
-    this.picture.setAttribute("aria-label", `Network of ${plan.name}, data flows from left to right`);
     const said = plan.classes
       .map((own) => `${own.count} ${own.name} on ${own.paths.length} paths`)
       .join("; ");
@@ -122,7 +128,13 @@ export class NetworkView {
       if (slot.kind === "end") front.append(this.end(plan, slot));
     }
     laid.courses.forEach((_, number) => this.courses.push(this.course(plan, laid, number, lines, dots)));
-    this.picture.replaceChildren(describe, back, lines, dots, front, this.tip.element);
+    // Pipes as data comes to them, then courses.
+    const order = laid.slots.filter((slot) => slot.kind === "pipe");
+    order.sort((a, b) => a.column - b.column || a.y - b.y);
+    const pipes = order.map((slot) => this.pipes[slot.number]!.group);
+    this.roving.hold([...pipes, ...this.courses.map((course) => course.group)], () =>
+      this.picture.replaceChildren(describe, back, lines, dots, front, this.tip.element),
+    );
   }
 
   private users(plan: Plan, slot: Slot): SVGGElement {
@@ -190,7 +202,6 @@ export class NetworkView {
     const group = el("g", {
       class: `ab-pipe ab-${pipe.kind}`,
       role: "img",
-      tabindex: 0,
       "aria-label": pipe.about,
     });
     const length = slot.x1 - slot.x0;
@@ -291,17 +302,18 @@ export class NetworkView {
     const hit = el("path", { class: "ab-hit", d });
     const names = course.pipes.map((pipe) => laid.pipes[pipe]!.name).join(", ");
     const label = `${own.name}, path ${course.path + 1}: ${names}`;
-    const group = el("g", { class: "ab-course", role: "img", tabindex: 0, "aria-label": label }, line, hit);
+    const group = el("g", { class: "ab-course", role: "img", "aria-label": label }, hit, line);
     lines.append(group);
     const count = Math.max(2, Math.min(ON_COURSE, Math.floor(PARTICLES / laid.courses.length)));
     const radius = Math.max(2, Math.min(3.4, laid.least / 2));
     const made = Array.from({ length: this.moving && !still() ? count : 0 }, () =>
-      el("circle", { r: radius, fill: colour, opacity: 0 }),
+      el("circle", { r: radius, stroke: colour, opacity: 0 }),
     );
     dots.append(...made);
     const anchor = (): [number, number] => [points[0]!, points[1]!];
     this.tells(group, anchor, () => this.courseWords(number));
     return {
+      group,
       line,
       points: evenly(points, POINTS),
       dots: made,
@@ -348,7 +360,7 @@ export class NetworkView {
         flow.columns.reduce((sum, one) => sum + values[this.sample * width + one]!, 0) / flow.columns.length
       );
     };
-    const cwnd = `cwnd ${short(mean("cwnd_segments"))} segments${flow.columns.length > 1 ? " (mean)" : ""}`;
+    const cwnd = `cwnd ${significant(mean("cwnd_segments"))} segments${flow.columns.length > 1 ? " (mean)" : ""}`;
     const srtt = mean("srtt_s");
     return [
       ...words,
@@ -370,7 +382,7 @@ export class NetworkView {
     );
     const share =
       pipe.rate_bps && pipe.kind === "link"
-        ? `, ${short((100 * total) / (pipe.rate_bps * pipe.copies), 2)} % of its rate`
+        ? `, ${significant((100 * total) / (pipe.rate_bps * pipe.copies), 2)} % of its rate`
         : "";
     return [...words, `carries ${quantity(total, "bit/s")}${share}`, this.queueWords(number, true)];
   }
@@ -383,9 +395,9 @@ export class NetworkView {
     const drops = fill.drops[this.sample] ?? 0;
     const many = pipes[number]!.stations.length > 1;
     const room = ` of ${pipes[number]!.limit_packets ?? fill.room_packets}`;
-    if (!long) return `${short(packets)}${room}`;
-    const queue = `${many ? "fullest queue" : "queue"} ${short(packets)}${room} packets`;
-    return drops > 0 ? `${queue}, ${short(drops)} lost` : queue;
+    if (!long) return `${significant(packets)}${room}`;
+    const queue = `${many ? "fullest queue" : "queue"} ${significant(packets)}${room} packets`;
+    return drops > 0 ? `${queue}, ${significant(drops)} lost` : queue;
   }
 
   private atSample(sample: number, moving: Motion): void {
@@ -434,7 +446,7 @@ export class NetworkView {
     if (now && !now.up) words.push("down");
     else if (now && link && now.rate_bps && now.rate_bps !== link.rate_bps)
       words.push(`now ${quantity(now.rate_bps, "bit/s")}`);
-    else if (now && link && now.loss !== link.loss) words.push(`${short(100 * now.loss, 2)} % loss`);
+    else if (now && link && now.loss !== link.loss) words.push(`${significant(100 * now.loss, 2)} % loss`);
     const room = (marks.length / 0.38) * (this.laid!.compact ? 1.3 : 1.5);
     while (words.length > 1 && textWidth(words.join(" · "), FACT_SIZE) > room) words.shift();
     marks.said.textContent = words.join(" · ");

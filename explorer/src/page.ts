@@ -1,6 +1,6 @@
 // The page: one function that fills an element, whatever the engine is.
 
-import { button, debounced, element } from "./dom.ts";
+import { button, debounced, element, gathered } from "./dom.ts";
 import { Charts } from "./charts.ts";
 import { Controls } from "./controls.ts";
 import { Frame } from "./frame.ts";
@@ -63,15 +63,16 @@ class Page implements Listener {
   private readonly playback: Playback;
   private readonly transport: Transport;
   private readonly gone = new AbortController();
-  private readonly followers = new Set<(sides: readonly Side[], base: Plan) => void>();
   private cause: string | undefined;
   private said = "";
+  /** Ends with the results that the sentence is about. */
   private telling = new AbortController();
+  private tellings = 0;
   private endLesson: (() => void) | undefined;
   private openLesson: string | null = null;
   private readonly compute = debounced(() => void this.session?.show(this.state), SETTLE_MS);
   private readonly address = debounced(() => this.writeAddress(), ADDRESS_MS);
-  private readonly tell = debounced(() => void this.tellNow(), 120);
+  private readonly tell = gathered(() => void this.tellNow(), 120);
 
   constructor(
     root: HTMLElement,
@@ -118,7 +119,7 @@ class Page implements Listener {
     this.session = new Session(this.engine, this.data, this);
     this.frame.lessons(lessons, (name) => this.change((state) => (state.lesson = name), "lesson"));
     const parts = takeaways(() => ({
-      state: this.state,
+      state: this.seen(),
       sides: this.session?.sides ?? [],
       said: this.said,
       version: this.data.version,
@@ -136,6 +137,7 @@ class Page implements Listener {
   destroy(): void {
     this.gone.abort();
     this.session?.cancel();
+    this.telling.abort();
     this.playback.pause();
     this.endLesson?.();
   }
@@ -152,6 +154,8 @@ class Page implements Listener {
       this.rewind();
       this.state.t_s = asked;
     }
+    this.playback.speed = this.state.speed;
+    this.transport.refresh();
     this.lesson();
     this.compute();
   }
@@ -163,31 +167,33 @@ class Page implements Listener {
   shown(sides: Side[], base: Plan): void {
     const [first] = sides;
     if (!first) return;
+    this.telling.abort();
+    this.telling = new AbortController();
+    this.say("");
     this.frame.tell("");
-    this.frame.heading(base, this.state);
+    this.frame.heading(base, this.session?.state ?? this.state);
     this.controls?.refresh(this.state, first.plan, base);
     this.playback.duration_s = Math.min(...sides.map((side) => side.plan.duration_s));
     this.playback.step_s = first.plan.sample_s;
     this.stage.show(sides);
-    this.results.show(sides);
+    this.results.show(sides, base);
     this.charts.later(sides);
     this.place(first.plan);
     this.tell();
     this.address();
-    for (const follow of this.followers) follow(sides, base);
   }
 
+  /** The sentence stays in sight until its numbers are there, but files do not have it any more. */
   refined(sides: Side[]): void {
-    this.results.show(sides);
+    this.said = "";
+    this.results.show(sides, this.session?.base);
     this.tell();
-    if (this.session?.base) for (const follow of this.followers) follow(sides, this.session.base);
   }
 
   /** What was shown stays; the error stands at the control that caused it, or at the top. */
   failed(error: unknown, side: number | undefined): void {
     const text = textOf(error);
-    const law = side !== undefined && /^(the law|nothing|no controller|controller|unknown)/i.test(text);
-    const cause = law ? `controller-${side === 0 ? "a" : "b"}` : this.cause;
+    const cause = side === undefined ? this.cause : `controller-${side === 0 ? "a" : "b"}`;
     this.controls?.begin(this.state);
     const placed = this.controls?.fail(cause, text) ?? false;
     const shown = (this.session?.sides.length ?? 0) > 0;
@@ -205,6 +211,7 @@ class Page implements Listener {
       state.a = asked.controller ?? null;
       state.seed = asked.seed ?? 1;
       state.replications = Math.min(100, asked.replications ?? 1);
+      this.frame.warn(asked.note ?? "");
       for (const override of asked.overrides ?? []) {
         const cut = override.indexOf("=");
         state.overrides[override.slice(0, cut).trim()] = override.slice(cut + 1).trim();
@@ -280,19 +287,25 @@ class Page implements Listener {
   }
 
   private async tellNow(): Promise<void> {
-    this.telling.abort();
-    this.telling = new AbortController();
     const { signal } = this.telling;
+    const turn = ++this.tellings;
     const sides = this.session?.sides ?? [];
     if (sides.some((side) => !side.theory)) return;
-    try {
-      const said = await sentence(this.engine, sides, signal);
-      if (signal.aborted) return;
-      this.said = said;
-      this.frame.say(said);
-    } catch (error) {
-      if (!signal.aborted) this.frame.say(`Who is harmed cannot be said: ${textOf(error)}`);
-    }
+    const said = await sentence(this.engine, sides, signal).catch(
+      (error: unknown) => `Who is harmed cannot be said: ${textOf(error)}`,
+    );
+    if (!signal.aborted && turn === this.tellings) this.say(said);
+  }
+
+  private say(text: string): void {
+    this.said = text;
+    this.frame.say(text);
+  }
+
+  /** The state whose results are in sight, with the playhead of now. */
+  private seen(): State {
+    const { t_s, speed, lesson } = this.state;
+    return { ...(this.session?.state ?? this.state), t_s, speed, lesson };
   }
 
   private writeAddress(): void {
@@ -330,16 +343,7 @@ class Page implements Listener {
     return {
       engine: this.engine,
       data: this.data,
-      state: () => structuredClone(this.state),
       change: (change) => this.change(change, "lesson"),
-      play: () => this.playback.play(),
-      pause: () => this.playback.pause(),
-      follow: (shown) => {
-        this.followers.add(shown);
-        const { sides = [], base } = this.session ?? {};
-        if (base && sides.length > 0) shown(sides, base);
-        return () => this.followers.delete(shown);
-      },
     };
   }
 

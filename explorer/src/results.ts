@@ -4,8 +4,10 @@ import { barChart } from "./chart.ts";
 import { element } from "./dom.ts";
 import { change, interval as shown, significant } from "./format.ts";
 import { paired } from "./statistics.ts";
+import { endless, present } from "./users.ts";
 import { rateOf, rates } from "./session.ts";
 import type { Bar } from "./chart.ts";
+import type { Plan, Theory } from "./engine.ts";
 import type { Side } from "./session.ts";
 
 const MEGA = 1e-6;
@@ -15,6 +17,7 @@ export class Results {
   private readonly note = element("p", { class: "note" });
   private readonly table = element("div", { class: "wide" });
   private sides: readonly Side[] = [];
+  private base: Plan | undefined;
   private width = 0;
   /** End of the axis; it grows at once and shrinks only for another scenario, so that bars can be compared. */
   private most = 0;
@@ -27,12 +30,14 @@ export class Results {
     const numbers = element("details", {}, element("summary", {}, "As a table"), this.table);
     host.append(this.chart, this.note, numbers);
     new ResizeObserver(() => {
-      if (Math.abs(host.clientWidth - this.width) > 1) this.show(this.sides);
+      if (Math.abs(host.clientWidth - this.width) > 1) this.show(this.sides, this.base);
     }).observe(host);
   }
 
-  show(sides: readonly Side[]): void {
+  /** `base` is the plan of the scenario without changes: it has the classes whose users were taken away. */
+  show(sides: readonly Side[], base: Plan | undefined): void {
     this.sides = sides;
+    this.base = base;
     const [first] = sides;
     if (!first) return;
     this.width = this.host.clientWidth || 800;
@@ -41,7 +46,7 @@ export class Results {
     );
     const numbers = bars.flatMap((bar) => [
       bar.value,
-      bar.high ?? 0,
+      bar.value + (bar.half ?? 0),
       bar.equilibrium ?? 0,
       bar.optimum ?? 0,
       bar.published ?? 0,
@@ -51,10 +56,15 @@ export class Results {
     this.most = Math.max(this.most, ...numbers.filter(Number.isFinite));
     const title = "Throughput of a user of each class";
     this.chart.replaceChildren(barChart({ title, unit: "bit/s", bars, width: this.width, most: this.most }));
-    this.note.textContent = [seedsOf(first), ...new Set(sides.map((side) => side.theory?.why ?? ""))]
-      .filter(Boolean)
-      .join(" ");
-    this.table.replaceChildren(tableOf(sides));
+    const empty = emptyOf(sides, base);
+    const notes = [
+      seedsOf(first),
+      empty.length > 0 ? `No users: ${empty.join(", ")}.` : "",
+      ...sides.map((side) => side.theory?.why ?? ""),
+      ...sides.map((side) => leavesOut(side.theory)),
+    ];
+    this.note.textContent = [...new Set(notes)].filter(Boolean).join(" ");
+    this.table.replaceChildren(tableOf(sides, empty));
   }
 
   pictures(): SVGSVGElement[] {
@@ -64,12 +74,12 @@ export class Results {
   private bar(side: Side, cls: string, several: boolean): Bar {
     const { mean, half } = rateOf(side, cls);
     const published = side.published.find((one) => one.users === cls);
-    const bar: Bar = { name: cls, colour: this.colour(cls), value: Number.isFinite(mean) ? mean : 0 };
-    if (Number.isFinite(half)) Object.assign(bar, { low: Math.max(0, mean - half), high: mean + half });
+    const bar: Bar = { name: cls, colour: this.colour(cls), value: mean };
+    if (Number.isFinite(half)) bar.half = half;
     if (several) bar.variant = side.label;
-    const { equilibrium, optimum } = side.theory ?? {};
-    if (equilibrium?.[cls] !== undefined) bar.equilibrium = equilibrium[cls];
-    if (optimum?.[cls] !== undefined) bar.optimum = optimum[cls];
+    const { equilibrium, optimum } = theoryOf(side, cls);
+    if (equilibrium !== undefined) bar.equilibrium = equilibrium;
+    if (optimum !== undefined) bar.optimum = optimum;
     if (published)
       Object.assign(bar, {
         published: published.bps,
@@ -79,9 +89,30 @@ export class Results {
   }
 }
 
-/** Classes of all sides, in the order of the plan. */
+/** Classes with users on any side, in the order of the plan. */
 function classesOf(sides: readonly Side[]): string[] {
-  return [...new Set(sides.flatMap((side) => side.plan.classes.map((cls) => cls.name)))];
+  return [...new Set(sides.flatMap((side) => present(side.plan).map((cls) => cls.name)))];
+}
+
+/** Classes of the scenario that have no users now. */
+export function emptyOf(sides: readonly Side[], base: Plan | undefined): string[] {
+  const there = classesOf(sides);
+  return (base?.classes ?? []).map((cls) => cls.name).filter((cls) => !there.includes(cls));
+}
+
+/** Rates of theory for a class that it knows: users who always have data. */
+export function theoryOf(side: Side, name: string): { equilibrium?: number; optimum?: number } {
+  const cls = side.plan.classes.find((one) => one.name === name);
+  if (!cls || !endless(cls)) return {};
+  const found = { equilibrium: side.theory?.equilibrium?.[name], optimum: side.theory?.optimum?.[name] };
+  return Object.fromEntries(Object.entries(found).filter(([, bps]) => bps !== undefined));
+}
+
+/** What theory leaves out, as a sentence; empty if that is nothing, or if there is no theory. */
+export function leavesOut(theory: Theory | undefined): string {
+  const parts = theory?.left_out ?? [];
+  if (parts.length === 0 || (!theory?.optimum && !theory?.equilibrium)) return "";
+  return `Theory leaves out: ${parts.join("; ")}.`;
 }
 
 /** Which seeds are in, and what the interval is. */
@@ -92,7 +123,7 @@ function seedsOf(side: Side): string {
   return `${n} replications, seeds ${first} to ${last}; Student intervals of 95 %.`;
 }
 
-function tableOf(sides: readonly Side[]): HTMLTableElement {
+function tableOf(sides: readonly Side[], empty: readonly string[]): HTMLTableElement {
   const [first, second] = sides;
   const head = ["class", "users", ...sides.map((side) => `${side.label}, Mb/s`)];
   if (second) head.push("difference, Mb/s", "");
@@ -113,14 +144,15 @@ function tableOf(sides: readonly Side[]): HTMLTableElement {
     }
     for (const side of sides) {
       const published = side.published.find((one) => one.users === cls)?.bps;
-      const { equilibrium, optimum } = side.theory ?? {};
-      for (const bps of [equilibrium?.[cls], optimum?.[cls], published]) {
+      const { equilibrium, optimum } = theoryOf(side, cls);
+      for (const bps of [equilibrium, optimum, published]) {
         cells.push(bps === undefined ? "–" : significant(bps * MEGA));
       }
     }
     return cells;
   });
-  return table(head, rows);
+  const none = empty.map((cls) => [cls, "no users", ...head.slice(2).map(() => "–")]);
+  return table(head, [...rows, ...none]);
 }
 
 function table(head: string[], rows: string[][]): HTMLTableElement {

@@ -1,9 +1,11 @@
 // From a state to results: plans, runs, theory, and replications one after another, until something changes.
 
-import { interval } from "./statistics.ts";
 import { EngineError } from "./engine.ts";
+import { interval, mean } from "./statistics.ts";
+import { labelOf } from "./users.ts";
 import { Settings } from "./settings.ts";
 import { overridesOf } from "./state.ts";
+import { visible } from "./visible.ts";
 import type { Ask, Data, Engine, Plan, Published, Run, Theory } from "./engine.ts";
 import type { Controller, State } from "./state.ts";
 import type { Interval } from "./statistics.ts";
@@ -57,7 +59,9 @@ export interface Listener {
 export class Session {
   sides: Side[] = [];
   base: Plan | undefined;
-  private baseText = "";
+  /** The state that gave `sides`: that of the page may have moved on. */
+  state: State | undefined;
+  private basic: { name: string; text: string; plan: Plan } | undefined;
   private current = new AbortController();
   private readonly settings: Settings;
 
@@ -82,13 +86,13 @@ export class Session {
     return { name: state.scenario, text: this.text(state), controller, overrides: overridesOf(state) };
   }
 
-  /** Cancels what is being computed, and computes what `state` says. */
+  /** Cancels what is being computed, and computes what `state` says now. */
   async show(state: State): Promise<void> {
     this.cancel();
     const { signal } = this.current;
     this.listener.busy(true);
     try {
-      await this.compute(state, signal);
+      await this.compute(structuredClone(state), signal);
     } catch (error) {
       if (!signal.aborted) this.listener.failed(error, undefined);
     }
@@ -101,7 +105,8 @@ export class Session {
   }
 
   private async compute(state: State, signal: AbortSignal): Promise<void> {
-    const base = await this.basis(state);
+    const base = await this.basis(state, signal);
+    if (signal.aborted) return;
     const controllers = state.b === undefined ? [state.a] : [state.a, state.b];
     const made: Side[] = [];
     const plans = await Promise.all(
@@ -109,7 +114,8 @@ export class Session {
         try {
           return await this.engine.plan(this.ask(state, controller));
         } catch (error) {
-          if (!signal.aborted) this.listener.failed(error, side);
+          const fault = controller !== null && (await this.planned(this.ask(state, null)));
+          if (!signal.aborted) this.listener.failed(error, fault ? side : undefined);
           return undefined;
         }
       }),
@@ -125,26 +131,33 @@ export class Session {
     });
     this.base = base;
     this.sides = made;
+    this.state = state;
     this.listener.shown(made, base);
     await Promise.all([this.theories(made, signal), this.replicate(state, made, signal)]);
   }
 
   /** The plan of the scenario as it is written: the middle of the sliders. */
-  private async basis(state: State): Promise<Plan> {
-    const text = this.text(state);
-    if (!this.base || this.baseText !== text) {
-      const base = await this.engine.plan({ name: state.scenario, text, controller: null, overrides: [] });
-      this.base = base;
-      this.baseText = text;
-    }
-    return this.base;
+  private async basis(state: State, signal: AbortSignal): Promise<Plan> {
+    const [name, text] = [state.scenario, this.text(state)];
+    if (this.basic?.name === name && this.basic.text === text) return this.basic.plan;
+    const plan = await this.engine.plan({ name, text, controller: null, overrides: [] });
+    if (!signal.aborted) this.basic = { name, text, plan };
+    return plan;
+  }
+
+  /** Whether the engine takes a setting. */
+  private planned(ask: Ask): Promise<boolean> {
+    return this.engine.plan(ask).then(
+      () => true,
+      () => false,
+    );
   }
 
   /** Theory, the engine's own or else that which came with the page; then published values, which nobody waits for. */
   private async theories(sides: Side[], signal: AbortSignal): Promise<void> {
     for (const side of sides) {
       const found =
-        (await this.engine.theory(side.ask)) ?? (await this.precomputed(side.ask, side.plan, signal));
+        (await this.engine.theory(side.ask, signal)) ?? (await this.precomputed(side.ask, side.plan, signal));
       side.theory = found ?? UNKNOWN;
     }
     if (signal.aborted) return;
@@ -161,7 +174,11 @@ export class Session {
       const [name, controller, overrides] = JSON.parse(key) as [string, string, string[]];
       return name === ask.name ? [{ controller, overrides, theory }] : [];
     });
-    return (await this.settings.equal(ask, plan, settings, signal))[0]?.theory;
+    const same = (await this.settings.equal(ask, plan, settings, signal))[0]?.theory;
+    if (same) return same;
+    const places = new Map(settings.map((one) => [JSON.stringify(one.overrides), one]));
+    const near = (await this.settings.equal(ask, plan, [...places.values()], signal, "bare"))[0]?.theory;
+    return near?.optimum ? { ...near, equilibrium: null, why: NO_EQUILIBRIUM } : near;
   }
 
   /** Runs further seeds, as many at the same time as the engine can, side by side. */
@@ -190,6 +207,9 @@ const UNKNOWN: Theory = {
   why: "This page holds theory for the scenarios as they are shipped; `anabranch explore` computes it for any.",
 };
 
+const NO_EQUILIBRIUM =
+  "This page has no equilibrium under this controller; `anabranch explore` computes it for any law.";
+
 /** Appends summaries whose seed is the next one: results of equal numbers of seeds can be paired. */
 function append(side: Side, come: Map<number, Summary>): boolean {
   const before = side.summaries.length;
@@ -198,18 +218,6 @@ function append(side: Side, come: Map<number, Summary>): boolean {
     side.summaries.push(next);
   }
   return side.summaries.length > before;
-}
-
-/** The controller of multipath users, or of all where there are none. */
-export function labelOf(plan: Plan): string {
-  return [...new Set(governed(plan).map((cls) => cls.controller))].join(" and ") || "UDP";
-}
-
-/** The classes whose controller `-c` replaces. */
-export function governed(plan: Plan): Plan["classes"] {
-  const tcp = plan.classes.filter((cls) => cls.protocol === "tcp");
-  const several = tcp.filter((cls) => cls.paths.length > 1);
-  return several.length > 0 ? several : tcp;
 }
 
 /** The rates of a class, one for each replication. */
@@ -246,22 +254,4 @@ function records(run: Run, cls: string): PathRecord[] {
     cwnd_segments: cwnd[path] ?? NaN,
     srtt_s: srtt[path] ?? NaN,
   }));
-}
-
-export function mean(values: Float64Array): number {
-  return values.length === 0 ? NaN : values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-/** Resolves once the page can be seen, or `signal` says that nobody waits. */
-function visible(signal: AbortSignal): Promise<void> {
-  if (!document.hidden || signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const look = (): void => {
-      if (document.hidden && !signal.aborted) return;
-      document.removeEventListener("visibilitychange", look);
-      resolve();
-    };
-    document.addEventListener("visibilitychange", look);
-    signal.addEventListener("abort", look, { once: true });
-  });
 }

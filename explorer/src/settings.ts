@@ -7,34 +7,51 @@ interface Setting {
   overrides: string[];
 }
 
+/** A plan as text, and without its controllers, on which no optimum depends. */
+interface Texts {
+  whole: string;
+  bare: string;
+}
+
 export class Settings {
-  private readonly plans = new Map<string, Promise<string>>();
+  private readonly plans = new Map<string, Promise<Texts | undefined>>();
 
   constructor(
     private readonly engine: Engine,
     private readonly data: Data,
   ) {}
 
-  /** Those of `settings`, all of the scenario of `ask`, whose plan is `plan`. */
-  async equal<S extends Setting>(ask: Ask, plan: Plan, settings: S[], signal: AbortSignal): Promise<S[]> {
+  /** Those of `settings`, all of the scenario of `ask`, whose plan is `plan`; `bare`: but for controllers. */
+  async equal<S extends Setting>(
+    ask: Ask,
+    plan: Plan,
+    settings: S[],
+    signal: AbortSignal,
+    form: keyof Texts = "whole",
+  ): Promise<S[]> {
     const shipped = this.data.scenarios.some((one) => one.name === ask.name && one.text === ask.text);
     if (!shipped) return [];
-    const wanted = JSON.stringify(plan);
+    const wanted = textsOf(plan)[form];
     const found: S[] = [];
     for (const setting of settings) {
       if (signal.aborted) return [];
-      if ((await this.plan(ask, setting)) === wanted) found.push(setting);
+      if ((await this.texts(ask, setting))?.[form] === wanted) found.push(setting);
     }
     return found;
   }
 
-  /** The plan of a setting as text; empty if the engine refuses it. */
-  private plan(ask: Ask, { controller, overrides }: Setting): Promise<string> {
+  /** The plan of a setting; undefined if the engine refuses it. */
+  private texts(ask: Ask, { controller, overrides }: Setting): Promise<Texts | undefined> {
     const key = JSON.stringify([ask.name, controller, overrides]);
     const made =
       this.plans.get(key) ??
-      this.engine.plan({ ...ask, controller: controller || null, overrides }).then(JSON.stringify, () => "");
+      this.engine.plan({ ...ask, controller: controller || null, overrides }).then(textsOf, () => undefined);
     this.plans.set(key, made);
     return made;
   }
+}
+
+function textsOf(plan: Plan): Texts {
+  const classes = plan.classes.map((cls) => ({ ...cls, controller: null, law: null }));
+  return { whole: JSON.stringify(plan), bare: JSON.stringify({ ...plan, classes }) };
 }

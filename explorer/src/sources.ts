@@ -2,8 +2,8 @@
 
 import { button, debounced, element, write } from "./dom.ts";
 import { focused } from "./widgets.ts";
-import { initial } from "./state.ts";
-import { labelOf } from "./session.ts";
+import { initial, isLaw } from "./state.ts";
+import { labelOf } from "./users.ts";
 import { shippedLaws } from "./laws.ts";
 import type { Data, Listing, Plan } from "./engine.ts";
 import type { Controller, State } from "./state.ts";
@@ -16,11 +16,6 @@ const TYPING_MS = 400;
 const OWN = "…own";
 const LAW = "…law";
 const NONE = "…none";
-
-/** Whether a controller is the text of a law: names have neither lines nor formulas. */
-export function isLaw(controller: Controller | undefined): controller is string {
-  return typeof controller === "string" && /\n|growth/.test(controller);
-}
 
 export class Sources {
   readonly root = element("div", { class: "group" });
@@ -126,6 +121,11 @@ function fresh(state: State, scenario: string): State {
   return { ...initial(scenario), seed, replications, speed };
 }
 
+/** A text as that of a law from its first letter on: the end of the line tells it from a name. */
+export function lawOf(text: string): string {
+  return isLaw(text) ? text : `${text}\n`;
+}
+
 /** The controller of one side: a list of names, and an editor for the text of a law. */
 class ControllerBox implements Widget {
   readonly keys: string[];
@@ -156,10 +156,7 @@ class ControllerBox implements Widget {
       "aria-label": "Law as text",
       "data-test": `law-${side}`,
     });
-    const typed = debounced(
-      () => this.put(this.area.value.trim() === "" ? "\n" : this.area.value),
-      TYPING_MS,
-    );
+    const typed = debounced(() => this.put(lawOf(this.area.value)), TYPING_MS);
     this.area.addEventListener("input", typed);
     this.editor = element("div", { class: "law" }, this.templates(), this.area);
     const label = element("label", { for: id }, side === "a" ? "A" : "B, beside it");

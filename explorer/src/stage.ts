@@ -1,6 +1,7 @@
 // The network of each side, or its map, at the time of the playhead.
 
 import { button, element } from "./dom.ts";
+import { hasPlaces } from "./draw-places.ts";
 import { MapView } from "./map.ts";
 import { NetworkView } from "./network.ts";
 import type { Side } from "./session.ts";
@@ -37,7 +38,7 @@ export class Stage {
 
   show(sides: readonly Side[]): void {
     this.sides = sides;
-    const placed = sides.some((side) => side.plan.nodes.length > 0 && side.plan.area !== null);
+    const placed = sides.some((side) => hasPlaces(side.plan));
     const map = placed && (this.wanted ?? true);
     this.change.hidden = !placed;
     this.change.textContent = map ? "Show the links" : "Show the map";

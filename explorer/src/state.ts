@@ -4,6 +4,11 @@
 /** The controller of multipath users: a name, the text of a law, or null for the scenario's own. */
 export type Controller = string | null;
 
+/** Whether a controller is the text of a law: names have neither lines nor formulas. */
+export function isLaw(controller: Controller | undefined): controller is string {
+  return typeof controller === "string" && /\n|growth/.test(controller);
+}
+
 export interface State {
   /** A shipped scenario by name; with `text` the name of one's own. */
   scenario: string;

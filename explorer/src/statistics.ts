@@ -1,4 +1,4 @@
-// Student intervals over replications, as anabranch.statistics.interval.
+// Means, and Student intervals over replications as of anabranch.statistics.interval.
 
 export interface Interval {
   mean: number;
@@ -13,9 +13,16 @@ export function interval(values: readonly number[]): Interval {
   const first = values[0] ?? NaN;
   if (n <= 1) return { mean: first, half: Infinity, n };
   if (values.every((value) => value === first)) return { mean: first, half: 0, n };
-  const mean = values.reduce((sum, value) => sum + value, 0) / n;
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  return { mean, half: (quantile(n - 1) * Math.sqrt(squares / (n - 1))) / Math.sqrt(n), n };
+  const middle = mean(values);
+  const squares = values.reduce((sum, value) => sum + (value - middle) ** 2, 0);
+  return { mean: middle, half: (quantile(n - 1) * Math.sqrt(squares / (n - 1))) / Math.sqrt(n), n };
+}
+
+/** NaN for no values. */
+export function mean(values: ArrayLike<number>): number {
+  let sum = 0;
+  for (let k = 0; k < values.length; k++) sum += values[k] ?? NaN;
+  return values.length === 0 ? NaN : sum / values.length;
 }
 
 /** Interval of the difference of runs with the same seeds. */

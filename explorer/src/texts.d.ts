@@ -1,10 +1,10 @@
-// Files that esbuild puts into the bundle as text.
+// Modules that the build makes of files (build.mjs).
 
-declare module "*.law" {
-  const text: string;
-  export default text;
-}
 declare module "*.css" {
   const text: string;
   export default text;
+}
+declare module "shipped-laws" {
+  const laws: Record<string, string>;
+  export default laws;
 }

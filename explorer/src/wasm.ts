@@ -23,8 +23,8 @@ export class PageEngine extends Answering {
   readonly width = Math.max(1, Math.min(4, navigator.hardwareConcurrency));
   private readonly pool: Member[] = [];
   private readonly queue: Waiting[] = [];
-  private module: ArrayBuffer | undefined;
-  private readonly unpacked: Promise<void>;
+  private module: WebAssembly.Module | undefined;
+  private readonly compiled: Promise<void>;
   private jobs = 0;
 
   /** `packed` is the module, compressed by gzip, in base64; `source` is the address of the worker's code. */
@@ -34,9 +34,10 @@ export class PageEngine extends Answering {
     private readonly own: Data,
   ) {
     super();
-    this.unpacked = inflated(packed).then((module) => {
+    this.hire(); // it starts while the module is compiled, so that the first run waits for one of them only
+    this.compiled = compiled(packed).then((module) => {
       this.module = module;
-      this.next();
+      for (const { worker } of this.pool) worker.postMessage({ module });
     });
   }
 
@@ -45,7 +46,7 @@ export class PageEngine extends Answering {
   }
 
   protected async answer(request: string, signal?: AbortSignal): Promise<ArrayBuffer> {
-    await this.unpacked;
+    await this.compiled;
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(aborted());
       const waiting: Waiting = {
@@ -69,7 +70,7 @@ export class PageEngine extends Answering {
   /** Gives waiting requests to idle workers, in their order. */
   private next(): void {
     while (this.queue.length > 0) {
-      const member = this.pool.find((one) => !one.job) ?? this.hired();
+      const member = this.pool.find((one) => !one.job) ?? this.hire();
       if (!member) return;
       const waiting = this.queue.shift() as Waiting;
       const job: Job = { id: ++this.jobs, request: waiting.request };
@@ -78,13 +79,14 @@ export class PageEngine extends Answering {
     }
   }
 
-  private hired(): Member | undefined {
-    if (!this.module || this.pool.length >= this.width) return undefined;
+  /** A worker more, if there may be one; all share the code of one module. */
+  private hire(): Member | undefined {
+    if (this.pool.length >= this.width) return undefined;
     const member: Member = { worker: new Worker(this.source), job: undefined };
     member.worker.onmessage = (event: MessageEvent<Done>) => this.done(member, event.data);
     member.worker.onerror = () =>
       this.done(member, { id: member.job?.id ?? 0, error: "the engine's worker failed" });
-    member.worker.postMessage({ module: this.module });
+    if (this.module) member.worker.postMessage({ module: this.module });
     this.pool.push(member);
     return member;
   }
@@ -122,8 +124,8 @@ function aborted(): DOMException {
   return new DOMException("no longer wanted", "AbortError");
 }
 
-async function inflated(packed: string): Promise<ArrayBuffer> {
+async function compiled(packed: string): Promise<WebAssembly.Module> {
   const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).arrayBuffer();
+  return WebAssembly.compile(await new Response(stream).arrayBuffer());
 }

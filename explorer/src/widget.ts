@@ -2,6 +2,7 @@
 
 import { Answering } from "./answering.ts";
 import { EngineError } from "./engine.ts";
+import { Slots } from "./slots.ts";
 import { mount } from "./page.ts";
 import type { Ask, Data, Theory } from "./engine.ts";
 
@@ -24,6 +25,7 @@ class NotebookEngine extends Answering {
   /** The process answers one message after the other. */
   readonly width = 1;
   private readonly waiting = new Map<number, (reply: Reply, buffers: DataView[]) => void>();
+  private readonly slots = new Slots(this.width);
   private sent = 0;
 
   constructor(private readonly model: Model) {
@@ -35,8 +37,8 @@ class NotebookEngine extends Answering {
     return Promise.resolve(this.model.get("data"));
   }
 
-  override async theory(ask: Ask): Promise<Theory | undefined> {
-    return (await this.send({ theory: JSON.stringify(ask) })).reply.theory;
+  override async theory(ask: Ask, signal?: AbortSignal): Promise<Theory | undefined> {
+    return (await this.send({ theory: JSON.stringify(ask) }, signal)).reply.theory;
   }
 
   end(): void {
@@ -56,18 +58,18 @@ class NotebookEngine extends Answering {
     this.waiting.delete(reply.id);
   };
 
+  /** Sends a message when the one before it is answered: the process could not forget one that waits with it. */
   private send(message: object, signal?: AbortSignal): Promise<{ reply: Reply; buffers: DataView[] }> {
     const id = ++this.sent;
-    return new Promise((resolve, reject) => {
-      const stop = (): void => reject(new DOMException("no longer wanted", "AbortError"));
-      if (signal?.aborted) return stop();
-      signal?.addEventListener("abort", stop, { once: true });
-      this.waiting.set(id, (reply, buffers) => {
-        if (reply.error === undefined) resolve({ reply, buffers });
-        else reject(new EngineError(reply.error));
+    const answered = (): Promise<{ reply: Reply; buffers: DataView[] }> =>
+      new Promise((resolve, reject) => {
+        this.waiting.set(id, (reply, buffers) => {
+          if (reply.error === undefined) resolve({ reply, buffers });
+          else reject(new EngineError(reply.error));
+        });
+        this.model.send({ id, ...message });
       });
-      this.model.send({ id, ...message });
-    });
+    return this.slots.take(answered, signal);
   }
 }
 

@@ -1,7 +1,7 @@
 // Sliders with a box for exact values, and choices. Both write overrides of the scenario.
 
 import { button, element, write } from "./dom.ts";
-import { POSITIONS } from "./fields.ts";
+import { named, POSITIONS } from "./fields.ts";
 import type { Choice, Range } from "./fields.ts";
 import type { Plan } from "./engine.ts";
 import type { State } from "./state.ts";
@@ -50,32 +50,37 @@ export function rangeOf(field: Range, hooks: Hooks): Widget {
     max: POSITIONS,
     step: 1,
     id,
+    "aria-label": named(field),
     "data-test": "slider",
     "data-key": field.key,
   });
   const box = element("input", {
     type: "text",
-    "aria-label": `${field.label}, exact`,
+    "aria-label": `${named(field)}, exact`,
     class: "exact",
     spellcheck: "false",
   });
   const { line, fail } = errorLine(slider, box);
+  const label = element("label", { for: id }, field.label);
   let key = field.key;
   const put = (text: string): void =>
     hooks.change((state) => (state.overrides[key] = field.write(text)), field.key);
-  const undo = button("↺", () => hooks.change((state) => delete state.overrides[key], field.key), {
-    class: "undo",
-    "aria-label": `${field.label}: back to the scenario's value`,
-    title: "back to the scenario's value",
+  /** Whether the value of the slider is in someone's hands: results that come in must not move it then. */
+  let held = false;
+  const undo = undoOf(field, () => {
+    held = false;
+    slider.focus(); // the button goes, and the focus with it
+    hooks.change((state) => delete state.overrides[key], field.key);
   });
+  slider.addEventListener("blur", () => (held = false));
   slider.addEventListener("input", () => {
+    held = true;
     const text = field.show(field.at(Number(slider.value)));
     box.value = text;
     slider.setAttribute("aria-valuetext", text);
     put(text);
   });
   box.addEventListener("change", () => put(box.value));
-  const label = element("label", { for: id }, field.label);
   const root = element("div", { class: "field" }, label, slider, box, undo, line);
   const refresh = (state: State, plan: Plan): void => {
     key = field.keyIn?.(plan) ?? field.key;
@@ -85,19 +90,30 @@ export function rangeOf(field: Range, hooks: Hooks): Widget {
     undo.hidden = !Object.hasOwn(state.overrides, key);
     if (value === undefined) return;
     const text = field.show(value);
-    if (!focused(slider)) slider.value = String(Math.round(field.position(value)));
     slider.setAttribute("aria-valuetext", text);
-    if (!focused(slider) && !focused(box)) box.value = text;
+    if (held && focused(slider)) return;
+    slider.value = String(Math.round(field.position(value)));
+    if (!focused(box)) box.value = text;
   };
   const widget: Widget = { keys: [field.key], root, refresh, fail };
   return widget;
 }
 
+function undoOf(field: Range, back: () => void): HTMLButtonElement {
+  const title = "back to the scenario's value";
+  return button("↺", back, { class: "undo", "aria-label": `${named(field)}, ${title}`, title });
+}
+
 /** A list of values. Another kind of queue drops what was set of the one before. */
 export function choiceOf(field: Choice, hooks: Hooks): Widget {
   const id = fresh();
-  const list = element("select", { id, "data-key": field.key });
-  list.append(...field.options.map((option, number) => element("option", { value: number }, option.label)));
+  const list = element("select", { id, "aria-label": named(field), "data-key": field.key });
+  const options = field.options.map(({ label, missing }, number) =>
+    missing === undefined
+      ? element("option", { value: number }, label)
+      : element("option", { value: number, disabled: true, title: missing }, `${label}: ${missing}`),
+  );
+  list.append(...options);
   const { line, fail } = errorLine(list);
   list.addEventListener("change", () => {
     const value = field.options[Number(list.value)]?.value ?? null;

@@ -11,7 +11,7 @@ export type Done = { id: number; bytes: ArrayBuffer } | { id: number; error: str
 
 let ready: Promise<Instance>;
 
-self.onmessage = async (event: MessageEvent<{ module: ArrayBuffer } | Job>) => {
+self.onmessage = async (event: MessageEvent<{ module: WebAssembly.Module } | Job>) => {
   const message = event.data;
   if ("module" in message) {
     ready = Instance.make(message.module);

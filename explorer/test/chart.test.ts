@@ -113,8 +113,7 @@ const BAR: Bar = {
   name: "multipath",
   colour: "#000",
   value: 1.28e6,
-  low: 1.25e6,
-  high: 1.31e6,
+  half: 0.03e6,
   equilibrium: 1.4e6,
   optimum: 1e6,
   published: 1.3e6,
@@ -144,6 +143,13 @@ test("a bar has its interval and a mark for everything that is known of it", () 
     /multipath: 1\.28 Mb\/s, interval 1\.25 Mb\/s to 1\.31 Mb\/s, equilibrium 1\.4 Mb\/s, optimum 1 Mb\/s, published 1\.3 Mb\/s/,
   );
   assert.match(svg.textContent, /1\.280 ± 0\.030/);
+});
+
+test("an interval that would begin below 0 is cut there, and its half is still that of the statistics", () => {
+  const wide = { ...BAR, value: 1e5, half: 3e5 };
+  const svg = fake(barChart({ title: "t", unit: "bit/s", bars: [wide], width: 390 }));
+  assert.match(svg.textContent, /0\.10 ± 0\.30/);
+  assert.match(svg.all(".ab-bar")[0]!.getAttribute("aria-label")!, /interval 0 Mb\/s to 400 kb\/s/);
 });
 
 test("the legend of bars explains only the marks that are there", () => {

@@ -50,3 +50,14 @@ test("a word for the shell is quoted where it must be", () => {
   assert.equal(quoted("a-b/c.d"), "a-b/c.d");
   assert.equal(quoted("it's $x"), "'it'\\''s $x'");
 });
+
+test("a scenario of a link is no option, and no word of it is a command", () => {
+  const state = initial("--help; touch x");
+  state.a = "-c\nx";
+  assert.equal(
+    command(state, ["-rf x"]).split("\n").at(-1),
+    "anabranch run './--help; touch x' -c rf-x.law --seed 1 --repeat 1",
+  );
+  state.a = "--json=x";
+  assert.match(command(state, [""]), / -c \.\/--json=x --seed/);
+});

@@ -34,6 +34,27 @@ export class Fake {
     this.listeners.set(kind, [...(this.listeners.get(kind) ?? []), act]);
   }
 
+  /** The document has the focus of one element, and tells it so. */
+  focus(): void {
+    page.activeElement?.blur();
+    page.activeElement = this;
+    this.tell("focus", {});
+  }
+
+  blur(): void {
+    if (page.activeElement !== this) return;
+    page.activeElement = null;
+    this.tell("blur", {});
+  }
+
+  tell(kind: string, event: unknown): void {
+    for (const act of this.listeners.get(kind) ?? []) act(event);
+  }
+
+  getRootNode(): FakeDocument {
+    return page;
+  }
+
   getBoundingClientRect(): { left: number; top: number; width: number } {
     return { left: 0, top: 0, width: 800 };
   }
@@ -57,10 +78,19 @@ export class Fake {
   }
 }
 
+class FakeDocument {
+  activeElement: Fake | null = null;
+
+  createElementNS(_: string, tag: string): Fake {
+    return new Fake(tag);
+  }
+}
+
+const page = new FakeDocument();
+
 /** Puts the fake document where pictures look for it. */
 export function install(): void {
-  const document = { createElementNS: (_: string, tag: string) => new Fake(tag) };
-  Object.assign(globalThis, { document });
+  Object.assign(globalThis, { document: page, Document: FakeDocument, ShadowRoot: class {} });
 }
 
 /** A picture as its fake. */

@@ -1,7 +1,8 @@
 // Small plans and runs for tests of pictures.
 
 import { Run } from "../src/engine.ts";
-import type { Class, Column, Link, Plan, RunFacts, Table } from "../src/engine.ts";
+import type { Class, Link, Plan } from "../src/draw-plan.ts";
+import type { Column, RunFacts, Table } from "../src/engine.ts";
 
 export function link(name: string, rate_bps: number | null, more: Partial<Link> = {}): Link {
   const queue = rate_bps ? { kind: "droptail", limit_packets: 100 } : null;

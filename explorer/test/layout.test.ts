@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pipesOf } from "../src/draw-pipes.ts";
-import { fitted, hash, quantity, settled, short, textWidth, unitFor } from "../src/draw-svg.ts";
+import { fitted, hash, settled, textWidth } from "../src/draw-svg.ts";
 import { crossings, curve, layout, ranks, type Layout } from "../src/layout.ts";
 import { cls, link, plan, scenarioC } from "./draw-plans.ts";
 
@@ -80,6 +80,16 @@ test("everything is inside of the picture, and a telephone's width suffices for 
   for (const slot of found.slots) {
     assert.ok(slot.x0 >= 0 && slot.x1 <= found.width);
     assert.ok(slot.y - slot.height / 2 >= 0 && slot.y + slot.height / 2 <= found.height);
+  }
+});
+
+test("a telephone shows the far ends of five columns too", () => {
+  const chain = Array.from({ length: 5 }, (_, n) => link(`hop-${n}`, 1e6));
+  const five = plan(chain, [cls("one", 1, [[0, 1, 2, 3, 4]])]);
+  for (const network of [scenarioB(), five]) {
+    const found = layout(network, 342);
+    assert.equal(found.width, 342);
+    for (const slot of found.slots.filter((one) => one.kind === "end")) assert.ok(slot.x0 <= 342 - 50);
   }
 });
 
@@ -169,15 +179,6 @@ test("things that must keep a distance settle as near as they can to where they 
   assert.deepEqual(settled([0, 100], [0, 10]), [0, 100]);
   assert.deepEqual(settled([50, 50], [0, 10]), [45, 55]);
   assert.deepEqual(settled([3, 2, 1], [0, 0, 0], [1, 1, 4]), [1.5, 1.5, 1.5]);
-});
-
-test("quantities have the field's units", () => {
-  assert.equal(quantity(27e6, "bit/s"), "27 Mb/s");
-  assert.equal(quantity(0.055, "s"), "55 ms");
-  assert.equal(quantity(0, "bit/s"), "0 Mb/s");
-  assert.equal(unitFor("bit/s", 999.9e6).name, "Gb/s");
-  assert.equal(short(-0.00012), "−0.00012");
-  assert.equal(short(Infinity), "∞");
 });
 
 test("a name that is too wide keeps its end, which often is a number", () => {

@@ -8,8 +8,9 @@ import { after, describe, test } from "node:test";
 import { Answering } from "../src/answering.ts";
 import { filled, namesIn, shown } from "../src/lessons/text.ts";
 import { asks, guides } from "../src/lessons/index.ts";
-import { find, stateOf, UNITS } from "../src/lessons/guide.ts";
+import { addressOf, find, stateOf, UNITS } from "../src/lessons/guide.ts";
 import { read, written } from "../src/state.ts";
+import { reported } from "../src/lessons/guided.ts";
 import type { Data } from "../src/engine.ts";
 import type { Guide } from "../src/lessons/guide.ts";
 
@@ -78,6 +79,23 @@ describe("lessons", () => {
       }
     });
   }
+
+  test("published_numbers_say_whether_the_source_has_them", () => {
+    const said = reported({ value: 100, source: "x", as: "below" }, "kb/s").replaceAll("\u00a0", " ");
+    assert.equal(said, " Published: below 100 kb/s (x).");
+    assert.match(reported({ value: 50, source: "x", as: "derived" }, "%"), /^ Derived from the source: 50/);
+    assert.match(reported({ value: 50, source: "x" }, "%"), /^ Published: 50/);
+  });
+
+  test("documents_of_the_ietf_have_an_address", () => {
+    assert.equal(addressOf("RFC 6356 (LIA)"), "https://datatracker.ietf.org/doc/html/rfc6356");
+    const draft = "draft-khalili-mptcp-congestion-control-02";
+    assert.equal(addressOf(`${draft} (OLIA)`), `https://datatracker.ietf.org/doc/html/${draft}`);
+    assert.equal(addressOf("IEEE 802.11-2012"), undefined);
+    const known = guides.flatMap((guide) => guide.sources.map((one) => addressOf(one.document)));
+    for (const address of known)
+      assert.match(address ?? "https://datatracker.ietf.org/", /^https:\/\/datatracker/);
+  });
 
   test("asks_have_their_overrides_in_the_order_of_the_page", () => {
     for (const [, , overrides] of asks) assert.deepEqual(overrides, [...overrides].sort());

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { linkAt, motion, spread } from "../src/draw-motion.ts";
 import { pipesOf } from "../src/draw-pipes.ts";
-import { Hops, placesOf, rangeOf } from "../src/draw-places.ts";
+import { hasPlaces, Hops, placesOf, rangeOf } from "../src/draw-places.ts";
 import { Run } from "../src/engine.ts";
 import { MapView } from "../src/map.ts";
 import { NetworkView } from "../src/network.ts";
@@ -93,6 +93,55 @@ test("focus on a path shows its cwnd, and leaving it hides the note", () => {
   assert.equal(picture.all(".ab-tip")[0]!.getAttribute("visibility"), "visible");
   course.listeners.get("blur")![0]!({});
   assert.equal(picture.all(".ab-tip")[0]!.getAttribute("visibility"), "hidden");
+});
+
+/** The items of a picture that Tab comes to. */
+function stops(picture: Fake): Fake[] {
+  return [".ab-pipe", ".ab-course", ".ab-site"]
+    .flatMap((what) => picture.all(what))
+    .filter((item) => item.getAttribute("tabindex") === "0");
+}
+
+function press(picture: Fake, key: string): string[] {
+  const done: string[] = [];
+  picture.tell("keydown", {
+    key,
+    stopPropagation: () => done.push("stopped"),
+    preventDefault: () => done.push("prevented"),
+  });
+  return done;
+}
+
+test("a network is one tab stop, and arrow keys show the note of one pipe and path after the other", () => {
+  const { view, picture } = shown();
+  view.seek(2);
+  const note = (): string => picture.all(".ab-tip")[0]!.textContent;
+  const [first] = stops(picture);
+  assert.equal(stops(picture).length, 1);
+  assert.match(picture.getAttribute("aria-label")!, /^Network of small.*arrow keys/);
+  first!.focus();
+  assert.match(note(), /^Link line/);
+  assert.deepEqual(press(picture, "ArrowRight"), ["stopped", "prevented"]);
+  assert.match(note(), /^Link ap1/);
+  assert.match(stops(picture)[0]!.getAttribute("aria-label")!, /^Link ap1, 10 Mb\/s.*carries 2 Mb\/s/);
+  assert.equal(stops(picture).length, 1);
+  press(picture, "End");
+  assert.match(note(), /^single-path, path 1/);
+  press(picture, "ArrowDown");
+  assert.match(note(), /^Link line/);
+  assert.deepEqual(press(picture, "Tab"), []);
+  press(picture, "Escape");
+  assert.equal(picture.all(".ab-tip")[0]!.getAttribute("visibility"), "hidden");
+});
+
+test("the focus stays where it is when the network is drawn again", () => {
+  const { view, picture } = shown();
+  stops(picture)[0]!.focus();
+  press(picture, "ArrowRight");
+  view.show(scenarioC(), runOfC());
+  assert.equal(picture.all(".ab-tip")[0]!.getAttribute("visibility"), "visible");
+  assert.match(stops(picture)[0]!.getAttribute("aria-label")!, /^Link ap1/);
+  press(picture, "Escape");
 });
 
 test("a plan without a run is drawn, with nothing that moves", () => {
@@ -198,7 +247,48 @@ test("nodes move between samples, and traffic is that of the sample", () => {
   );
 });
 
+test("a map is one tab stop, and the range of a node is shown with its note", () => {
+  const { air, run } = onMap();
+  const view = new MapView(new Fake("div") as unknown as HTMLElement, () => "#0072b2");
+  view.show(air, run);
+  const picture = fake(view.svg());
+  assert.equal(stops(picture).length, 1);
+  stops(picture)[0]!.focus();
+  press(picture, "ArrowRight");
+  assert.match(picture.all(".ab-tip")[0]!.textContent, /^n-1/);
+  assert.ok(picture.all(".ab-range").some((range) => range.getAttribute("visibility") === "visible"));
+  press(picture, "Escape");
+  assert.equal(picture.all(".ab-tip")[0]!.getAttribute("visibility"), "hidden");
+});
+
 test("the range is where the path loss leaves just the power that is sensed", () => {
   const { air } = onMap();
   assert.ok(Math.abs(rangeOf(air.media[0]!) - 10 ** (68 / 30)) < 1e-9);
+});
+
+test("stations with places of their own have a map, and stations at the default place have none", () => {
+  const at = (...places: [number, number][]): ReturnType<typeof plan> => {
+    const stations = places.map((place_m, n) => ({ name: `station ${n}`, node: null, place_m }));
+    return plan([], [], { media: [{ name: "air", kind: "wifi", stations }] });
+  };
+  assert.ok(hasPlaces(at([0, 0], [30, 40])));
+  assert.ok(!hasPlaces(at([0, 0], [0, 0])));
+  assert.ok(!hasPlaces(scenarioC()));
+  assert.ok(hasPlaces(onMap().air));
+});
+
+test("beside a square ground the pairs with most traffic have their rates", () => {
+  const { air, run } = onMap();
+  const host = new Fake("div");
+  host.clientWidth = 1200;
+  const view = new MapView(host as unknown as HTMLElement, () => "#0072b2");
+  view.show(air, run);
+  const table = (): string => fake(view.svg()).all(".ab-pairs")[0]!.textContent;
+  view.seek(1);
+  assert.equal(table(), "Busiest pairsn-0 → n-124 kb/s");
+  view.seek(2);
+  assert.equal(table(), "Busiest pairsn-0 → n-1–");
+  host.clientWidth = 390;
+  view.show(air, run);
+  assert.equal(table(), "");
 });

@@ -51,7 +51,6 @@ const NUMBERS = [1, 2, 3, 0, 0, 1, 2, 0, 1, 0, 0, 0.1, 0.2, 0.3, 0.4, 0.5, 1, 10
 test("a run has its columns by class, path and sample", () => {
   const run = runOf(packed(RUN, NUMBERS));
   assert.equal(run.facts.seed, 7);
-  assert.deepEqual(run.classes, ["a", "b"]);
   assert.deepEqual([...run.users("b", "throughput_bps")], [2, 3]);
   assert.deepEqual(run.pathNumbers("a"), [[0], [1]]);
   assert.deepEqual(run.pathNumbers("b"), [[2, 3]]);

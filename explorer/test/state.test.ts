@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { FragmentError, initial, MOST_CHARACTERS, read, written } from "../src/state.ts";
+import { FragmentError, initial, isLaw, MOST_CHARACTERS, read, written } from "../src/state.ts";
+import { lawOf } from "../src/sources.ts";
 import type { State } from "../src/state.ts";
 
 const FIRST = "khalili/scenario-c";
@@ -148,4 +149,12 @@ test("names of a prototype are ordinary keys of overrides", () => {
     ["constructor", "1"],
     ["toString", "2"],
   ]);
+});
+
+test("a law that is being typed is one from its first letter on", () => {
+  for (const typed of ["", "g", "lia", "growth = 1/w", "growth = 1/w\nback"]) {
+    assert.ok(isLaw(lawOf(typed)), typed);
+    assert.ok(lawOf(typed).startsWith(typed));
+  }
+  assert.ok(!isLaw("lia") && !isLaw(null) && !isLaw(undefined));
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { interval, paired, quantile } from "../src/statistics.ts";
+import { interval, mean, paired, quantile } from "../src/statistics.ts";
 
 // scipy.stats.t.ppf(0.975, df)
 const QUANTILES: [number, number][] = [
@@ -33,4 +33,10 @@ test("an interval has the width of the closed form", () => {
 
 test("paired differences take as many seeds as both have", () => {
   assert.deepEqual(paired([3, 4, 9], [1, 2]), { mean: 2, half: 0, n: 2 });
+});
+
+test("a mean of nothing is no number", () => {
+  assert.equal(mean([1, 2, 6]), 3);
+  assert.equal(mean(Float64Array.of(1, 2)), 1.5);
+  assert.ok(Number.isNaN(mean([])));
 });

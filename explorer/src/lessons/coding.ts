@@ -47,7 +47,7 @@ export const coding = guide({
       max: 1000,
       step: 10,
       start: 480,
-      published: { value: 100, source: "“less than 100 Kb/s”, Xue et al., Section V-B-1" },
+      published: { value: 100, source: "“less than 100 Kb/s”, Xue et al., Section V-B-1", as: "below" },
     },
     {
       asks: "And if it has Couple+?",

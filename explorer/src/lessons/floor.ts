@@ -32,6 +32,7 @@ export const floor = guide({
       published: {
         value: 28,
         source: "what 0.72 Mb/s for each single-path user leaves, draft-khalili, Table 6",
+        as: "derived",
       },
     },
     {

@@ -2,6 +2,7 @@
 
 import { initial, overridesOf } from "../state.ts";
 import { interval } from "../statistics.ts";
+import { visible } from "../visible.ts";
 import type { Ask, Data, Engine, Fairness, Plan, Run } from "../engine.ts";
 import type { Interval } from "../statistics.ts";
 import type { Controller, State } from "../state.ts";
@@ -47,6 +48,13 @@ export interface Quantity<Name extends string = string> {
   signed?: boolean;
 }
 
+/** A published number. Sources that state none, or only a bound, have it said with `as`. */
+export interface Reported {
+  value: number;
+  source: string;
+  as?: "derived" | "below";
+}
+
 /** What the reader guesses; numbers are in the unit of the quantity. */
 export interface Guess<Q extends string = string> {
   asks: string;
@@ -55,7 +63,7 @@ export interface Guess<Q extends string = string> {
   max: number;
   step: number;
   start: number;
-  published?: { value: number; source: string };
+  published?: Reported;
 }
 
 /** A statement of the texts, in words that follow "that", and whether means in the units of a run bear it out. */
@@ -67,6 +75,13 @@ export interface Statement<Q extends string = string> {
 export interface Source {
   document: string;
   section?: string;
+}
+
+/** Where a document of the IETF is, which a name such as "RFC 6356 (LIA)" says; undefined for others. */
+export function addressOf(document: string): string | undefined {
+  const [, rfc] = /^RFC (\d+)\b/.exec(document) ?? [];
+  const name = rfc ? `rfc${rfc}` : /^draft(-[a-z0-9]+)+/.exec(document)?.[0];
+  return name && `https://datatracker.ietf.org/doc/html/${name}`;
 }
 
 /** Texts name quantities in braces, which are filled with mean, interval and unit. */
@@ -129,7 +144,7 @@ export interface Findings {
   missed: string[];
 }
 
-/** Runs every case with every seed. `told` hears how many seeds are done. */
+/** Runs every case with every seed, while the page is in sight. `told` hears how many seeds are done. */
 export async function find(
   made: Guide,
   engine: Engine,
@@ -140,6 +155,7 @@ export async function find(
   const plans = await each(made, ({ one }) => engine.plan(askOf(one, data)));
   const values: Record<string, number[]> = {};
   for (let seed = 1; seed <= made.seeds; seed++) {
+    await visible(signal);
     told(seed - 1);
     const samples = await each(made, async ({ one, name }) => {
       const run = await engine.run(askOf(one, data), seed, signal, one.series ?? false);

@@ -2,8 +2,8 @@
 
 import { button, element, write } from "../dom.ts";
 import { filled, shown, written } from "./text.ts";
-import { find, stateOf, UNITS } from "./guide.ts";
-import type { Findings, Guess, Guide } from "./guide.ts";
+import { addressOf, find, stateOf, UNITS } from "./guide.ts";
+import type { Findings, Guess, Guide, Reported, Source, Unit } from "./guide.ts";
 import type { Lesson, LessonPage } from "../lesson.ts";
 
 /** The lesson of a guide. */
@@ -52,7 +52,7 @@ class Panel {
     const { signal } = this.gone;
     this.start.disabled = true;
     this.answer.dataset["state"] = "running";
-    this.page.change((state) => Object.assign(state, stateOf(this.made)));
+    this.page.change((state) => Object.assign(state, stateOf(this.made), { speed: state.speed }));
     try {
       const found = await find(this.made, this.page.engine, this.page.data, signal, (seeds) =>
         this.tell(seeds),
@@ -90,9 +90,7 @@ class Panel {
       element(
         "ul",
         { class: "sources" },
-        ...made.sources.map((one) =>
-          element("li", {}, [one.document, one.section].filter(Boolean).join(", ")),
-        ),
+        ...made.sources.map(sourceLine),
         ...made.pages.map((path) => element("li", {}, "Documentation: ", element("code", {}, path))),
       ),
     );
@@ -131,6 +129,20 @@ class Panel {
     const scrolled = { class: "wide", tabindex: 0, role: "region", "aria-label": "Table of the runs" };
     return element("figure", {}, element("div", scrolled, table), element("figcaption", {}, about));
   }
+}
+
+/** A source; one of the IETF is a link, which fetches nothing until it is followed. */
+function sourceLine({ document, section }: Source): HTMLElement {
+  const href = addressOf(document);
+  const safe = { rel: "noopener noreferrer", target: "_blank" };
+  const name = href ? element("a", { href, ...safe }, document) : document;
+  return element("li", {}, name, section ? `, ${section}` : "");
+}
+
+/** What a document says of a guessed number, and whether it says it so. */
+export function reported({ value, source, as }: Reported, unit: Unit): string {
+  const said = { derived: "Derived from the source:", below: "Published: below", stated: "Published:" };
+  return ` ${said[as ?? "stated"]} ${written(value, unit)} (${source}).`;
 }
 
 let lines = 0;
@@ -209,9 +221,7 @@ class GuessLine {
     const value = found?.intervals[this.guess.quantity];
     if (!quantity || !value) return;
     const { published } = this.guess;
-    const beside = published
-      ? ` Published: ${written(published.value, this.unit)} (${published.source}).`
-      : "";
+    const beside = published ? reported(published, this.unit) : "";
     write(this.result, `You guess ${text}. Measured: ${shown(quantity, value)}.${beside}`);
   }
 }

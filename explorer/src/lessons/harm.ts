@@ -37,7 +37,7 @@ export const harm = guide({
       max: 100,
       step: 1,
       start: 30,
-      published: { value: -2, source: "0.98 and 0.96 Mb/s in draft-khalili, Table 1" },
+      published: { value: -2, source: "0.98 and 0.96 Mb/s in draft-khalili, Table 1", as: "derived" },
     },
   ],
   cases: {

@@ -1,6 +1,6 @@
 // What the lessons measure of a run, in bit/s, seconds, segments and parts of one.
 
-import { mean } from "../session.ts";
+import { mean } from "../statistics.ts";
 import type { Sample } from "./guide.ts";
 
 /** Mean throughput of a user of a class. */

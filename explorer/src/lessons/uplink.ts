@@ -52,6 +52,7 @@ export const uplink = guide({
       published: {
         value: 50,
         source: "“performing as well as parallel on both links”, report, Uplink fairness",
+        as: "derived",
       },
     },
   ],
