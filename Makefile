@@ -56,7 +56,7 @@ test-rust: install
 test-python: build
 	@sh tools/install.sh tests
 	@if command -v chromium >/dev/null; then $(MAKE) --no-print-directory $(VENV)/.browser; fi
-	$(VENV)/bin/python -m pytest --ignore tests/linux --numprocesses auto --maxprocesses 4 --dist loadfile
+	$(VENV)/bin/python -m pytest --ignore tests/linux --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 	$(VENV)/bin/python -m pytest tests/linux # in real time: other tests would take its processors
 
 test-linux: ## the tests of the real kernel, on what is built: sudo make test-linux
