@@ -354,11 +354,13 @@ class Page implements Listener {
   }
 }
 
+/** Seconds after which the first of some transfers may be over. */
+const EARLY_S = 15;
+
 /** Where the playhead is at first: the end of the warm-up, or where much flows. */
 function home(plan: Plan): number {
-  return (
-    plan.warmup_s || Number((Math.round(plan.duration_s / 4 / plan.sample_s) * plan.sample_s).toFixed(6))
-  );
+  const early = Math.min(plan.duration_s / 4, EARLY_S);
+  return plan.warmup_s || Number((Math.round(early / plan.sample_s) * plan.sample_s).toFixed(6));
 }
 
 function textOf(error: unknown): string {
