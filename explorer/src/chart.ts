@@ -37,6 +37,8 @@ export interface Bar {
   value: number;
   /** Half of its interval. */
   half?: number;
+  /** What each of several users has. */
+  users?: ArrayLike<number>;
   /** What the bar is of, if several have one name: "LIA", "OLIA". The first one is solid. */
   variant?: string;
   equilibrium?: number;
@@ -366,7 +368,13 @@ const ROW = 20;
 /** Bars with whiskers, and marks for the equilibrium (diamond), the optimum (line) and the publication (ring). */
 export function barChart(spec: BarSpec): SVGSVGElement {
   const { width, bars } = spec;
-  const numbers = bars.flatMap((bar) => [endsOf(bar)[1], bar.equilibrium, bar.optimum, bar.published]);
+  const numbers = bars.flatMap((bar) => [
+    endsOf(bar)[1],
+    bar.equilibrium,
+    bar.optimum,
+    bar.published,
+    ...Array.from(bar.users ?? []),
+  ]);
   const most =
     spec.most ??
     Math.max(...numbers.filter((one): one is number => one !== undefined && Number.isFinite(one)), 0);
@@ -434,6 +442,11 @@ function barWords(bar: Bar, unit: string): string {
     const [low, high] = endsOf(bar);
     words.push(`interval ${quantity(low, unit)} to ${quantity(high, unit)}`);
   }
+  if (bar.users && bar.users.length > 1) {
+    const rates = Array.from(bar.users);
+    const [low, high] = [Math.min(...rates), Math.max(...rates)];
+    words.push(`${rates.length} users from ${quantity(low, unit)} to ${quantity(high, unit)}`);
+  }
   if (bar.equilibrium !== undefined) words.push(`equilibrium ${quantity(bar.equilibrium, unit)}`);
   if (bar.optimum !== undefined) words.push(`optimum ${quantity(bar.optimum, unit)}`);
   if (bar.published !== undefined) words.push(`published ${quantity(bar.published, unit)}`);
@@ -490,6 +503,10 @@ function barRow(spec: BarSpec, bar: Bar, i: number, row: Row): SVGGElement {
         d: `M${a} ${middle}H${b}M${a} ${middle - 4}v8M${b} ${middle - 4}v8`,
       }),
     );
+  }
+  if (bar.users && bar.users.length > 1) {
+    const ticks = Array.from(bar.users, (rate) => `M${x(rate).toFixed(1)} ${y + ROW - 7}v6`);
+    group.append(el("path", { class: "ab-user", d: ticks.join("") }));
   }
   if (bar.optimum !== undefined) group.append(mark("optimum", x(bar.optimum), middle));
   if (bar.equilibrium !== undefined) group.append(mark("equilibrium", x(bar.equilibrium), middle));

@@ -50,6 +50,7 @@ export class Results {
       bar.equilibrium ?? 0,
       bar.optimum ?? 0,
       bar.published ?? 0,
+      ...Array.from(bar.users ?? []),
     ]);
     if (first.plan.name !== this.scenario) this.most = 0;
     this.scenario = first.plan.name;
@@ -59,6 +60,7 @@ export class Results {
     const empty = emptyOf(sides, base);
     const notes = [
       seedsOf(first),
+      "Ticks: each user, in the first seed.",
       empty.length > 0 ? `No users: ${empty.join(", ")}.` : "",
       ...sides.map((side) => side.theory?.why ?? ""),
       ...sides.map((side) => leavesOut(side.theory)),
@@ -76,6 +78,7 @@ export class Results {
     const published = side.published.find((one) => one.users === cls);
     const bar: Bar = { name: cls, colour: this.colour(cls), value: mean };
     if (Number.isFinite(half)) bar.half = half;
+    bar.users = side.run.users(cls, "throughput_bps");
     if (several) bar.variant = side.label;
     const { equilibrium, optimum } = theoryOf(side, cls);
     if (equilibrium !== undefined) bar.equilibrium = equilibrium;

@@ -33,7 +33,6 @@ MOST_POWER = 64
 MOST_BITS = 4096
 """Bits of whole numbers, for the same reason: powers of powers."""
 
-
 MOST_PARTS = 100_000
 """Parts of a list or a text that is multiplied."""
 

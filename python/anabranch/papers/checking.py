@@ -82,7 +82,7 @@ def _sensitivity(paper: Paper) -> None:
     every = {**paper.cells, **paper.sensitivity}
     env = paper.environment(functions(paper.measures, Trace(every)), tracing=True)
     table = paper.content.merged("sensitivity")
-    (place,) = {part.place for part in parts if "variant" in part.table} or {parts[0].place}
+    place = next(part.place for part in parts if "variant" in part.table)
     for name, one in paper.varied.items():
         names = Environment({"cell": name, "base": one.base}, env)
         for key, text in (
