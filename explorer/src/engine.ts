@@ -65,6 +65,8 @@ export interface Class {
   spread_s: number;
   packet_bytes: number;
   paths: Path[];
+  /** Whether a controller that is chosen replaces its own. */
+  subject: boolean;
 }
 
 export interface Station {

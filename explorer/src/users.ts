@@ -35,11 +35,12 @@ export function throughout(plan: Plan, cls: Class): boolean {
 /** The classes whose controller `-c` replaces. */
 export function governed(plan: Plan): Class[] {
   const tcp = plan.classes.filter((cls) => cls.protocol === "tcp");
+  const subjects = tcp.filter((cls) => cls.subject);
   const several = tcp.filter((cls) => cls.paths.length > 1);
-  return several.length > 0 ? several : tcp;
+  return [subjects, several, tcp].find((classes) => classes.length > 0) ?? [];
 }
 
-/** The controller of multipath users, or of all where there are none. */
+/** The controller of the governed classes. */
 export function labelOf(plan: Plan): string {
   return [...new Set(governed(plan).map((cls) => cls.controller))].join(" and ") || "UDP";
 }

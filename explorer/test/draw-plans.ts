@@ -39,6 +39,7 @@ export function cls(name: string, count: number, paths: number[][]): Class {
     protocol: "tcp",
     start_s: 0,
     spread_s: 0,
+    subject: false,
     packet_bytes: 1500,
     paths: made,
   };

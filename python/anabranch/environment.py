@@ -6,7 +6,7 @@
 
 The simulator runs in a thread of its own, and waits for the agent at every tick of `interval_s`.
 The agent has one connection of the first flow that `run` gives a controller; others of that flow,
-and of other flows with several paths, run the default `Controller`.
+and of other flows that `run` gives one, run the default `Controller`.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from ._core import PathView
 from .controller import Controller
 from .result import Result, run
 from .scenario import Scenario, load
+from .subjects import subjects
 
 FEATURES = ("window", "srtt", "min_rtt", "queueing", "delivery_rate", "loss")
 """Features of each path: window (segments), smoothed and minimum RTT (s), their difference over the
@@ -130,8 +131,7 @@ class Environment(gymnasium.Env[np.ndarray, np.ndarray]):
             names = ", ".join(c.name for c in plan.classes)
             raise ValueError(f"flow is {flow!r}; the flows are {names}")
         self.packet_bits = 8.0 * own.packet_bytes
-        several = any(len(c.paths) > 1 for c in plan.classes)
-        first = next(c for c in plan.classes if not several or len(c.paths) > 1)
+        first = subjects(plan.classes)[0]
         if own is not first:
             raise ValueError(
                 f"flow is {flow!r}; the agent has a connection of {first.name!r}, the first flow that "

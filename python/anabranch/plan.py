@@ -651,6 +651,8 @@ class Class(Record):
     """The congestion controller, by its name in results."""
     law: str | None
     """The text of the law, if the controller is a law given as text."""
+    subject: bool
+    """Whether a controller that a command is given replaces this one."""
     start_s: float
     """Earliest start of a user."""
     spread_s: float

@@ -32,6 +32,7 @@ from .runs import JudgedFlow, Run
 from .scenario import Scenario, shipped
 from .seeds import Seeds, checked_seeds, consecutive
 from .statistics import DELAY, PERCENT, RATE, Interval, column, interval, jain
+from .subjects import subjects
 from .tables import Coding, Paths
 
 if TYPE_CHECKING:
@@ -349,8 +350,7 @@ class Result(Composed):
         from .explorer.data import opened
 
         given, overrides = (self.provenance.get(key) for key in ("controller", "overrides"))
-        tcp = [c for c in self.plan.classes if c.protocol == "tcp"]
-        replaced = [c for c in tcp if len(c.paths) > 1] or tcp
+        replaced = subjects(self.plan.classes)
         if given and replaced and replaced[0].law:
             given = replaced[0].law  # its file may have changed since the run
         other = self.world != "simulation"
@@ -480,11 +480,11 @@ def run(
     """Simulates `scenario` once for each seed, on every core.
 
     `seeds` are distinct integers, or how many: 20 stands for 1 to 20. `controller` replaces that of
-    all flows with several paths (of all flows if no flow has several paths): a name, a law or its
-    file, or a class (see `anabranch.Controller`). An exception in a class ends the run. `overrides`
-    are texts such as "link.ap1.rate=5 Mb/s". `series` keeps samples over time, `events` every drop,
-    loss, recovery and timeout. `recording` names files for the packets of a single run. `progress`
-    is called with the simulated seconds done and in all.
+    the flows with `subject` (of those with several paths if no flow has it, else of all): a name,
+    a law or its file, or a class (see `anabranch.Controller`). An exception in a class ends the
+    run. `overrides` are texts such as "link.ap1.rate=5 Mb/s". `series` keeps samples over time,
+    `events` every drop, loss, recovery and timeout. `recording` names files for the packets of a
+    single run. `progress` is called with the simulated seconds done and in all.
 
     Raises ScenarioError, ValueError for seeds that are not distinct integers from 0 to 2^64 − 1,
     for a number of threads below zero and for a recording of several runs, OSError if a recording

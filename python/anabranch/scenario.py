@@ -20,6 +20,7 @@ from .controller import ControllerLike, outside
 from .markup import html_table
 from .offers import find, offer
 from .plan import Plan
+from .subjects import subjects
 
 
 @dataclass(frozen=True, repr=False)
@@ -153,11 +154,9 @@ def _text(document: dict[str, Any]) -> str:
 
 def _under(plan: Plan, label: str) -> Plan:
     """The plan with a controller in the flows that `run` gives one."""
-    several = any(len(c.paths) > 1 for c in plan.classes)
+    names = {c.name for c in subjects(plan.classes)}
     classes = [
-        dataclasses.replace(c, controller=label, law=None)
-        if c.protocol == "tcp" and (len(c.paths) > 1 or not several)
-        else c
+        dataclasses.replace(c, controller=label, law=None) if c.name in names else c
         for c in plan.classes
     ]
     return dataclasses.replace(plan, classes=classes)

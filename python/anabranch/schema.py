@@ -513,6 +513,10 @@ class Flow:
     controller: str | None = None
     """The congestion controller: a name from `anabranch list controllers`, the file of a law such
 as "my.law:beta=0.3", or the text of a law."""
+    subject: bool | None = None
+    """Whether a command that is given a controller replaces that of this flow, and of other flows
+with `subject` only. If no flow has it, flows with several paths are meant, or else all.
+Default false."""
     path: Sequence[Path] | None = None
     """The paths of each user; one for plain TCP."""
     base: int | None = None

@@ -109,8 +109,8 @@ struct Classes {
 }
 
 impl Classes {
-    /// The plan of a replication, with these controllers in flows with several paths or, if no flow
-    /// has several, in all flows.
+    /// The plan of a replication, with these controllers in the flows that
+    /// [`scenario::Plan::with_outside`] names.
     fn plan(&self, plan: &Plan, seed: u64) -> Plan {
         let class = Python::attach(|py| self.class.clone_ref(py));
         let made = PythonControllers::new(self.name.clone(), class, seed, self.failure.clone());

@@ -11,8 +11,8 @@
 //! | `list` | | `controllers`, `queues`, `schedulers` |
 //! | `fairness` | `p1`, `p2` or `harm` | `fairness`: whether it holds, or the harm |
 //!
-//! A scenario is `text`, `name`, `controller` (that of users with several paths, `null` for the
-//! scenario's own) and `overrides` (a list of `KEY=VALUE`). The answer to a request that cannot be
+//! A scenario is `text`, `name`, `controller` (that of its subjects, `null` for the scenario's
+//! own) and `overrides` (a list of `KEY=VALUE`). The answer to a request that cannot be
 //! carried out has the header `error`. How an answer is packed is in `packing.rs`.
 
 mod ask;

@@ -30,6 +30,10 @@ pub struct Flow {
     /// as "my.law:beta=0.3", or the text of a law.
     #[serde(default = "reno")]
     pub controller: Controller,
+    /// Whether a command that is given a controller replaces that of this flow, and of other flows
+    /// with `subject` only. If no flow has it, flows with several paths are meant, or else all.
+    #[serde(default)]
+    pub subject: bool,
     /// The paths of each user; one for plain TCP.
     #[serde(default)]
     pub path: Vec<Path>,
@@ -122,6 +126,8 @@ pub struct Class {
     #[serde(flatten, serialize_with = "ControllerKeys::write")]
     #[schemars(with = "ControllerKeys")]
     pub controller: ControllerSpec,
+    /// Whether a controller that a command is given replaces this one.
+    pub subject: bool,
     /// Earliest start of a user.
     #[serde(rename = "start_s")]
     pub start: Span,
@@ -287,6 +293,10 @@ impl Flow {
                 false => Ok(()),
             };
         }
+        if self.subject {
+            let right = "it has no congestion control: leave `subject` out";
+            return Err(WrongKey::new("subject", "it is UDP, and is the subject", right));
+        }
         if self.app_rate.is_none() {
             let right = "give the rate at which it sends as `app_rate`";
             return Err(WrongKey::new("app_rate", "it is UDP, and has no `app_rate`", right));
@@ -374,6 +384,7 @@ impl Flow {
             count,
             controller: self.controller.spec.clone().expect("the controller was checked"),
             paths,
+            subject: self.subject,
             start: self.start,
             spread,
             transfer: self.transfer,

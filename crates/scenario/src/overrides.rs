@@ -175,8 +175,8 @@ pub fn changes(
     Ok(all)
 }
 
-/// Overrides that set `controller` in every flow with several paths or, if no flow has several, in
-/// every flow.
+/// Overrides that set `controller` in every flow that is the subject. If none is, these are the
+/// flows with several paths or, if no flow has several, all flows.
 ///
 /// # Errors
 /// The text is not TOML, or too large.
@@ -187,14 +187,26 @@ pub fn with_controller(text: &str, name: &str, controller: &str) -> Result<Vec<O
         error.span().map_or(place.clone(), |span| place.at(name, text, span))
     })?;
     let flows = document.get("flow").and_then(toml::Value::as_array).cloned().unwrap_or_default();
-    let paths =
-        |flow: &toml::Value| flow.get("path").and_then(toml::Value::as_array).map_or(0, Vec::len);
-    let any_multipath = flows.iter().any(|flow| paths(flow) > 1);
-    Ok((0..flows.len())
-        .filter(|index| !any_multipath || paths(&flows[*index]) > 1)
-        .map(|index| Override {
-            key: format!("flow.{index}.controller"),
-            value: on_one_line(controller).to_string(),
-        })
-        .collect())
+    let said = |flow: &toml::Value| {
+        let subject = flow.get("subject").and_then(toml::Value::as_bool).unwrap_or(false);
+        (subject, flow.get("path").and_then(toml::Value::as_array).map_or(0, Vec::len))
+    };
+    let set = |index| Override {
+        key: format!("flow.{index}.controller"),
+        value: on_one_line(controller).to_string(),
+    };
+    let said: Vec<_> = flows.iter().map(said).collect();
+    Ok(replaced(&said).into_iter().map(set).collect())
+}
+
+/// Indices of the flows whose controller is replaced. For each flow `flows` has whether it is the
+/// subject, and its number of paths.
+pub(crate) fn replaced(flows: &[(bool, usize)]) -> Vec<usize> {
+    let any_subject = flows.iter().any(|(subject, _)| *subject);
+    let any_multipath = flows.iter().any(|(_, paths)| *paths > 1);
+    let chosen = |&index: &usize| match flows[index] {
+        (subject, _) if any_subject => subject,
+        (_, paths) => !any_multipath || paths > 1,
+    };
+    (0..flows.len()).filter(chosen).collect()
 }

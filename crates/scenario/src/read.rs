@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::flow::Class;
 use crate::locate::locate;
-use crate::overrides::{self, Override};
+use crate::overrides::{self, Override, replaced};
 use crate::protocol::Protocol;
 use crate::report::{Located, Subject};
 use crate::scenario::{Plan, Scenario};
@@ -14,14 +14,14 @@ use core::ops::Range;
 use std::sync::Arc;
 
 impl Plan {
-    /// The plan with controllers from outside in every flow with several paths or, if no flow has
-    /// several, in every flow over TCP.
+    /// The plan with controllers from outside in every flow that is the subject. If none is, these
+    /// are the flows with several paths or, if no flow has several, all flows over TCP.
     pub fn with_outside(mut self, outside: Arc<dyn Outside>) -> Self {
-        let several = self.classes.iter().any(|class| class.paths.len() > 1);
-        for class in &mut self.classes {
-            if class.protocol == Protocol::Tcp && (!several || class.paths.len() > 1) {
-                class.controller = ControllerSpec::outside(outside.clone());
-            }
+        let tcp = self.classes.iter_mut().filter(|class| class.protocol == Protocol::Tcp);
+        let mut tcp: Vec<&mut Class> = tcp.collect();
+        let said: Vec<_> = tcp.iter().map(|class| (class.subject, class.paths.len())).collect();
+        for index in replaced(&said) {
+            tcp[index].controller = ControllerSpec::outside(outside.clone());
         }
         self
     }

@@ -101,7 +101,7 @@ ControllerOption = Annotated[
     typer.Option(
         "--controller",
         "-c",
-        help="Controller of all flows with several paths; of all flows if none has several.",
+        help="Controller of the flows with `subject`; if none has it, of those with several paths, or else of all.",
     ),
 ]
 SetOption = Annotated[

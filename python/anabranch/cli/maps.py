@@ -11,10 +11,11 @@ from rich.console import Console
 
 from .. import plot, theory
 from ..plan import Plan
-from ..plot.labels import joined, under_study
+from ..plot.labels import joined
 from ..plot.scale import split_unit
 from ..scenario import Scenario
 from ..statistics import Quantity, column
+from ..subjects import subjects
 from ..theory.whatif import QUANTITIES, Solve
 from ..written import several
 from .draw import Looks
@@ -131,7 +132,7 @@ def figure(found: theory.WhatIf, of: str, plan: Plan, looks: Looks) -> Figure:
 
 def controllers_of(found: theory.WhatIf, plan: Plan) -> str:
     """The controller under study, if all cells have the same one; empty if an axis sets it."""
-    of_classes = [found.controllers[one.name] for one in under_study(plan)]
+    of_classes = [found.controllers[one.name] for one in subjects(plan.classes)]
     if any(len(names) > 1 for names in of_classes):
         return ""
     return "+".join(dict.fromkeys(names[0] for names in of_classes))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from ..plan import Class, Plan
+from ..plan import Plan
 from ..result import Result
+from ..subjects import subjects
 from . import style
 
 MOST_KEYS = 3
@@ -118,18 +119,8 @@ def controllers(result: Result) -> str:
 
 
 def studied(plan: Plan) -> str:
-    """The controller under study, as tables name it: the controller of the classes with several
-    paths, or of all classes with a controller.
-    """
-    return "+".join(dict.fromkeys(c.controller for c in under_study(plan))) or "udp"
-
-
-def under_study(plan: Plan) -> list[Class]:
-    """The classes whose controller is under study: classes with several paths, or, if there are
-    none, classes with a controller.
-    """
-    classes = [c for c in plan.classes if c.protocol != "udp"]
-    return [c for c in classes if len(c.paths) > 1] or classes
+    """The controller under study, as tables name it."""
+    return "+".join(dict.fromkeys(c.controller for c in subjects(plan.classes))) or "udp"
 
 
 def sums_up(
