@@ -232,11 +232,11 @@ impl BbrControl {
     /// `BBRSetPacingRate`.
     fn set_pacing_rate(&mut self, sample: &Delivered) {
         let (gain, _) = self.gains();
+        if self.pacing_rate.is_none() && sample.srtt > Span::ZERO {
+            let rate = HIGH_GAIN * self.cwnd / sample.srtt.seconds();
+            self.pacing_rate = Some(SegmentRate(rate));
+        }
         if self.btl_bw.max() == 0.0 {
-            if self.pacing_rate.is_none() && sample.srtt > Span::ZERO {
-                let rate = HIGH_GAIN * self.cwnd / sample.srtt.seconds();
-                self.pacing_rate = Some(SegmentRate(rate));
-            }
             return;
         }
         let rate = SegmentRate(gain * self.btl_bw.max());
@@ -405,6 +405,25 @@ mod tests {
         assert!((bbr.rtprop - 0.05).abs() < 0.002, "{}", bbr.rtprop);
         assert!(matches!(bbr.mode, Mode::ProbeBw { .. }), "{:?}", bbr.mode);
         assert!((bbr.window().cwnd - 103.0).abs() < 8.0, "{}", bbr.window().cwnd);
+    }
+
+    #[test]
+    fn startup_paces_at_its_gain_times_the_initial_window_until_it_delivers_more() {
+        let mut bbr = BbrControl::new(Settings::default());
+        let first = Delivered {
+            now: Time(50_000_000),
+            rtt: Span::millis(50),
+            srtt: Span::millis(50),
+            segments: 1.0,
+            total: 1.0,
+            prior: Some(0.0),
+            rate: SegmentRate(20.0), // the first ACK alone: one segment in a round trip
+            pipe: 10.0,
+            ..Delivered::default()
+        };
+        bbr.on_delivered(&first);
+        let paced = bbr.pacing().map_or(0.0, |rate| rate.0);
+        assert!(paced >= HIGH_GAIN * 10.0 / 0.05, "{paced}");
     }
 
     #[test]
