@@ -90,9 +90,15 @@ def test_the_smallest_timeout_says_how_long_the_emulator_may_stall() -> None:
     assert wrong_emulation(plan, report(lateness_max_s=0.13)) == []
 
 
-def delay(measured_s: float, expected_s: float, packets: int) -> MeasuredDelay:
+def delay(
+    measured_s: float, expected_s: float, packets: int, noise_s: float = 0.0
+) -> MeasuredDelay:
     return MeasuredDelay(
-        links=["ap1"], measured_s=measured_s, expected_s=expected_s, packets=packets
+        links=["ap1"],
+        measured_s=measured_s,
+        expected_s=expected_s,
+        noise_s=noise_s,
+        packets=packets,
     )
 
 
@@ -109,6 +115,7 @@ def rate(measured_bps: float, expected_bps: float, packets: int, full: int = 300
 def test_a_link_that_is_not_what_the_scenario_says_is_told() -> None:
     assert delay(0.0552, 0.055, 21).verdict() == ""
     assert "is 55.40 ms, not 55.00 ms" in delay(0.0554, 0.055, 21).verdict()
+    assert delay(0.0554, 0.055, 21, noise_s=2e-4).verdict() == ""  # links with jitter
     assert "only 6 of 21" in delay(0.055, 0.055, 6).verdict()
     assert rate(9.95e6, 10e6, 300).verdict() == ""
     assert "is 9.850 Mb/s, not 10.000 Mb/s" in rate(9.85e6, 10e6, 300).verdict()

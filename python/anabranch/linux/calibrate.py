@@ -27,6 +27,8 @@ DELAY_TOLERANCE_S = 0.3e-3
 
 PROBES = 21
 """Single packets on each path; their median counts."""
+JITTER_ERRORS = 3.0
+"""Standard errors that a median may be off: that of uniform values from 0 to J is about J/(2√n)."""
 
 STREAM_S = 0.4
 MOST_STREAM_S = 1.5
@@ -86,6 +88,8 @@ class MeasuredDelay(Record):
     expected_s: float
     measured_s: float
     """The median; NaN if no packet arrived."""
+    noise_s: float
+    """Error of the median that jitter of the links explains."""
     packets: int
 
     @property
@@ -98,7 +102,7 @@ class MeasuredDelay(Record):
         where = " → ".join(self.links)
         if self.packets < PROBES // 3:
             return f"only {self.packets} of {PROBES} single packets came through {where}"
-        if abs(self.measured_s - self.expected_s) > DELAY_TOLERANCE_S:
+        if abs(self.measured_s - self.expected_s) > DELAY_TOLERANCE_S + self.noise_s:
             return (
                 f"the delay of {where} is {self.measured_s * 1e3:.2f} ms, "
                 f"not {self.expected_s * 1e3:.2f} ms"
@@ -258,7 +262,11 @@ def sockets(
 
 def measured_delays(plan: Plan, ways: Sequence[Probe]) -> list[MeasuredDelay]:
     """One row for each way: names of its links, expected and median one-way delay."""
-    expected = [delay_s(plan, one.links, _PROBE_BYTES) for one in ways]
+    jitter = [sum(plan.links[i].jitter_s for i in one.links) for one in ways]
+    expected = [
+        delay_s(plan, one.links, _PROBE_BYTES) + random / 2
+        for one, random in zip(ways, jitter, strict=True)
+    ]
     sending = [
         max((transmission_s(plan.links[i], _PROBE_BYTES) for i in one.links), default=0.0)
         for one in ways
@@ -269,13 +277,14 @@ def measured_delays(plan: Plan, ways: Sequence[Probe]) -> list[MeasuredDelay]:
             time.sleep(min(0.003 + 2 * busy, 0.05))
     time.sleep(max(expected, default=0.0) + 0.02)
     rows = []
-    for one, delay in zip(ways, expected, strict=True):
+    for one, delay, random in zip(ways, expected, jitter, strict=True):
         delays = [found for found, _ in one.arrivals()]
         rows.append(
             MeasuredDelay(
                 links=names(plan, one.links),
                 expected_s=delay,
                 measured_s=statistics.median(delays) if delays else float("nan"),
+                noise_s=JITTER_ERRORS * random / (2.0 * PROBES**0.5),
                 packets=len(delays),
             )
         )
