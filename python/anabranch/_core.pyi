@@ -273,6 +273,51 @@ def slopes(
     Raises ScenarioError for an unknown controller, ValueError for different lengths.
     """
 
+class Rest(TypedDict):
+    """A fixed point that a proof names; of the stub alone, at run time it is a dict."""
+
+    windows: list[float]
+    rtts_s: list[float]
+    losses: list[float]
+    at_floor: list[bool]
+    path: int
+    """The path that the claim is about, from 0."""
+    ratio: float
+    certain: tuple[float, float] | None
+    """Between which the ratio provably is; None if the fixed point is not proved."""
+
+class Proved(TypedDict):
+    """The outcome of a search for a proof; of the stub alone, at run time it is a dict."""
+
+    verdict: str
+    """`proved`, `disproved` or `open`."""
+    boxes: int
+    computed: int
+    """Fixed points that were computed at some places of the ranges."""
+    free_of_time: bool
+    free_of_scale: bool
+    witness: Rest | None
+    nearest: Rest | None
+    open_boxes: int
+    open_share: float
+    open_ranges: list[tuple[str, float, float]]
+
+def prove(
+    text: str,
+    claim: str,
+    *,
+    within: float,
+    paths: int,
+    losses: tuple[float, float],
+    rtts_s: tuple[float, float],
+    floor: float,
+    boxes: int,
+) -> Proved:
+    """Proves a claim about the fixed points of a law's text, over ranges of losses and round trips
+    in seconds, or gives a fixed point that breaks it. Raises ScenarioError for a text that is no
+    law, ValueError for an unknown claim, wrong ranges, or a law with too many parts.
+    """
+
 def seconds(text: str) -> float:
     """A time with its unit, as scenario files have it. Raises ValueError."""
 

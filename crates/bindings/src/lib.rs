@@ -13,6 +13,7 @@ mod laws;
 mod memory;
 mod names;
 mod outside;
+mod proof;
 mod recording;
 mod simulate;
 mod tables;
@@ -64,6 +65,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(written::law, module)?)?;
     module.add_function(wrap_pyfunction!(written::law_c, module)?)?;
     module.add_function(wrap_pyfunction!(written::slopes, module)?)?;
+    module.add_function(wrap_pyfunction!(proof::prove, module)?)?;
     module.add_function(wrap_pyfunction!(laws::controllers, module)?)?;
     module.add_function(wrap_pyfunction!(laws::schedulers, module)?)?;
     module.add_function(wrap_pyfunction!(laws::queues, module)?)?;

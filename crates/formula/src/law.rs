@@ -314,6 +314,11 @@ impl TextLaw {
         }
     }
 
+    /// The nodes of its notes in the steady state, with the index of each note.
+    pub(crate) fn steady_values(&self) -> impl Iterator<Item = (usize, NodeId)> {
+        self.programs.steady.iter().map(|(note, program)| (*note, program.root()))
+    }
+
     /// Its quantities, in the order of the text.
     pub fn quantities(&self) -> &[Quantity] {
         &self.quantities

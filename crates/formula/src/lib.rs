@@ -12,7 +12,8 @@
 //!
 //! It becomes a typed [`Graph`] in which equal parts are one node, and from that [`Program`]s. They
 //! are evaluated without allocation over any [`Number`]: real numbers in simulation, numbers with
-//! their derivatives in theory. `docs/reference/law-language.md` has the grammar.
+//! their derivatives in theory, enclosures in proofs. `docs/reference/law-language.md` has the
+//! grammar.
 #![no_std]
 
 extern crate alloc;
@@ -20,6 +21,7 @@ extern crate alloc;
 mod build;
 mod collect;
 mod dual;
+mod enclosure;
 mod error;
 mod expression;
 mod graph;
@@ -32,10 +34,12 @@ mod range;
 mod reference;
 mod statement;
 mod steady;
+mod tape;
 mod tokens;
 
 pub use collect::MOST_NOTES;
 pub use dual::Dual;
+pub use enclosure::{Enclosure, MARGIN};
 pub use error::LawError;
 pub use graph::{Graph, Index, ME, Node, NodeId, One, Reduction, Symbol, Two};
 pub use law::{MOST_BYTES, Note, Parameter, Quantity, TextLaw};
@@ -44,3 +48,4 @@ pub use program::{Inputs, Op, Program, Register};
 pub use reference::{Reference, is_text};
 pub use statement::{Event, Interval};
 pub use steady::Slopes;
+pub use tape::{FormulaSlots, PathSlots, Slot, Step, Tape};

@@ -1,6 +1,7 @@
 """The command line.
 
-Exit status: 0 done, 1 a check did not hold, 2 the input was wrong, 130 interrupted.
+Exit status: 0 done, 1 a check did not hold, 2 the input was wrong, 3 a proof is open, 130
+interrupted.
 """
 
 from __future__ import annotations

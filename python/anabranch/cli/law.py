@@ -65,3 +65,57 @@ def c(law: LawArgument) -> None:
     from .lawcheck import c_command
 
     c_command(law)
+
+
+@law_app.command(
+    cls=Command,
+    epilog="Example: anabranch law prove lia --claim tcp-share --within 0.01\n\n"
+    "Example: anabranch law prove reno --paths 3 --within 2.1\n\n"
+    "Example: anabranch law prove balia --claim best-path --within 0.06\n\n"
+    'Example: anabranch law prove gentle --claim do-no-harm --loss 0.1%..5% --rtt "20..200 ms" --json proof.json',
+)
+def prove(
+    law: LawArgument,
+    *,
+    claim: Annotated[
+        str,
+        typer.Option(
+            "--claim",
+            help="tcp-share: through one bottleneck all paths together send at most as much as one TCP; do-no-harm: "
+            "no path sends more than a TCP in its place; best-path: all paths together send at least as much as a TCP "
+            "on the best one.",
+        ),
+    ] = "tcp-share",
+    within: Annotated[
+        float,
+        typer.Option("--within", help="The part of TCP's rate by which the claim may be missed."),
+    ] = 0.1,
+    paths: Annotated[int, typer.Option("--paths", help="Number of paths, from 1 to 8.")] = 2,
+    loss: Annotated[
+        str, typer.Option("--loss", help="Loss probabilities, LEAST..MOST or one value.")
+    ] = "1e-4..0.05",
+    rtt: Annotated[
+        str, typer.Option("--rtt", help="Round trips, LEAST..MOST or one value.")
+    ] = "10 ms..300 ms",
+    floor: Annotated[float, typer.Option("--floor", help="The least window in segments.")] = 1.0,
+    boxes: Annotated[
+        int, typer.Option("--boxes", min=1, help="Most boxes to look at before the rest is open.")
+    ] = 200_000,
+    json: JsonOption = None,
+    format_: FormatOption = TEXT,
+) -> None:
+    """Prove a claim about all fixed points of a law over ranges of losses and round trips, by
+    interval arithmetic, or give a fixed point that breaks it. Status 0 proved, 1 disproved, 3 open."""
+    from .lawproof import prove_command
+
+    prove_command(
+        law,
+        claim=claim,
+        within=within,
+        paths=paths,
+        loss=loss,
+        rtt=rtt,
+        floor=floor,
+        boxes=boxes,
+        json=json,
+    )

@@ -8,6 +8,7 @@ it judges. `dcf` models saturated stations on one channel of 802.11.
     >>> steady_states(network)                        # all of them, where a law has several
     >>> optimum(network, floor=1.0, rtt=0.150)        # what an optimal algorithm would give
     >>> stability(Fluid(network)).verdict             # whether it comes back there
+    >>> prove("lia", "do-no-harm").verdict            # over ranges, by interval arithmetic
     >>> saturation(10, phy("g", 54)).throughput_bps   # what ten stations get out of one channel
 
 SciPy and CVXPY are imported when a function needs them, not with this package.
@@ -22,6 +23,7 @@ from .fluid import Fluid
 from .network import Link, Network, Path, UserClass, left_out, refusal, single_user
 from .optimum import Optimum, ParetoCheck, max_throughput_bps, optimum, pareto_check
 from .portrait import Portrait, portrait
+from .proof import CLAIMS, FixedPoint, Proof, prove
 from .queueing import DropTail, Queue, Red
 from .stability import Stability, stability
 from .throughput import (
@@ -44,11 +46,13 @@ from .trajectory import (
 from .whatif import Axis, WhatIf, axis_from, what_if
 
 __all__ = [
+    "CLAIMS",
     "Allocation",
     "Axis",
     "Convergence",
     "DropTail",
     "Equilibrium",
+    "FixedPoint",
     "Fluid",
     "Link",
     "Network",
@@ -57,6 +61,7 @@ __all__ = [
     "Path",
     "Phy",
     "Portrait",
+    "Proof",
     "Queue",
     "Red",
     "Saturation",
@@ -84,6 +89,7 @@ __all__ = [
     "pftk_rate_bps",
     "phy",
     "portrait",
+    "prove",
     "refusal",
     "saturation",
     "settling_time_s",

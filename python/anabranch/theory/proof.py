@@ -1,0 +1,231 @@
+"""Bounded proofs: over ranges of losses and round trips, no fixed point of a law breaks a claim, or
+one that does is given.
+
+The law is its text, read into a list of operations that is evaluated over intervals with outward
+rounding. Boxes of windows, round trips and losses are bisected until in each of them a drift cannot
+be zero, or the claim holds: `crates/proof`. The ranges are of losses and not of capacities: a loss
+is the price of a link, and a proof for all prices is one for every capacity and all competing
+traffic that leads to them. docs/explanation/bounded-proofs.md says what that covers and what not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import _core
+from ..offers import lookup
+from ..written import shipped_law, shipped_laws
+from .network import Floats
+
+CLAIMS = {
+    "tcp-share": "through one bottleneck all paths together send at most as much as one TCP",
+    "do-no-harm": "no path sends more than a TCP in its place (RFC 6356, goal 2)",
+    "best-path": "all paths together send at least as much as a TCP on the best one (RFC 6356, goal 1)",
+}
+"""Claims by name, with what they say."""
+
+LOSSES = (1e-4, 0.05)
+RTTS_S = (0.01, 0.3)
+BOXES = 200_000
+MOST_WINDOW = 1 << 24
+"""Segments: the largest window of the language of laws."""
+
+
+@dataclass(frozen=True)
+class FixedPoint:
+    """Windows in segments at which a law rests, at given round trips and losses, (n,) each.
+
+    `at_floor` says which windows the floor holds. `path` is the one that the claim is about: that
+    of the largest ratio (`do-no-harm`), of the shortest round trip (`tcp-share`), of the fastest
+    TCP (`best-path`). `ratio` is the rate that the claim bounds over TCP's. `certain` is None for a
+    number without proof; else there provably is a fixed point, its windows are these within 1e-6,
+    and its ratio lies between these two.
+    """
+
+    windows: Floats
+    rtts_s: Floats
+    losses: Floats
+    at_floor: tuple[bool, ...]
+    path: int
+    ratio: float
+    certain: tuple[float, float] | None
+
+    @property
+    def rates_per_s(self) -> Floats:
+        """(n,) segments per second."""
+        return np.asarray(self.windows / self.rtts_s)
+
+    @property
+    def tcp_rates_per_s(self) -> Floats:
+        """(n,) segments per second of a TCP in the place of each path, sqrt(2/p)/rtt."""
+        return np.asarray(np.sqrt(2.0 / self.losses) / self.rtts_s)
+
+    def __str__(self) -> str:
+        """The fixed point in words."""
+        parts = zip(self.windows, self.rtts_s * 1e3, self.losses, self.at_floor, strict=True)
+        return "; ".join(
+            f"path {number}: rtt {rtt:.4g} ms, loss {loss:.4g}, window {window:.5g}{' (floor)' * floor}"
+            for number, (window, rtt, loss, floor) in enumerate(parts, 1)
+        )
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The outcome of `prove`.
+
+    `verdict` is `proved`, `disproved` or `open`. `witness` breaks the claim; under `open` it is a
+    number without proof. `nearest` is of the `computed` fixed points that were found at 64 places
+    of the ranges the one with the least room to the claim; a proof about a law without any says
+    nothing. `open_share` is the part of the ranges' volume in logarithms, at most, in which the
+    search had not come to an end, and `open_ranges` what contains all of that.
+    """
+
+    controller: str
+    claim: str
+    within: float
+    paths: int
+    losses: tuple[float, float]
+    rtts_s: tuple[float, float]
+    floor: float
+    verdict: str
+    boxes: int
+    computed: int
+    witness: FixedPoint | None
+    nearest: FixedPoint | None
+    open_boxes: int
+    open_share: float
+    open_ranges: dict[str, tuple[float, float]]
+
+    @property
+    def allowed(self) -> float:
+        """The ratio to TCP's rate that the claim allows."""
+        return 1.0 - self.within if self.claim == "best-path" else 1.0 + self.within
+
+    @property
+    def statement(self) -> str:
+        """What is claimed, about what, over which ranges, and what it leaves out: one paragraph."""
+        return f"{self._ranges} {self._claimed} {_MODEL.format(floor=self.floor)}"
+
+    @property
+    def _ranges(self) -> str:
+        many = self.paths > 1
+        loss = _range(self.losses, 1.0, "")
+        rtt = _range(self.rtts_s, 1e3, " ms")
+        paths = f"{self.paths} paths" if many else "one path"
+        shared = "a loss probability {} that all of them meet" if many else "a loss probability {}"
+        own = "a loss probability {} of its own on each" if many else "a loss probability {}"
+        met = (shared if self.claim == "tcp-share" else own).format(loss)
+        each = " of each" if many else ""
+        return f"A connection under {self.controller} has {paths}, {met}, and a round trip {rtt}{each}."
+
+    @property
+    def _claimed(self) -> str:
+        times, rate = f"{self.allowed:.6g} times", "sqrt(2/p)/rtt in the same model"
+        if self.claim == "tcp-share":
+            tcp = "the rate of a TCP with the shortest of the round trips"
+            what = f"the sum of its rates is at most {times} {tcp}"
+        elif self.claim == "do-no-harm":
+            tcp = "the rate of a TCP with the loss and the round trip of that path"
+            what = f"the rate of each path is at most {times} {tcp}"
+        else:
+            what = f"the sum of its rates is at least {times} the rate of a TCP on the path where that is largest"
+        return f"At every fixed point, {what}, {rate}."
+
+
+_MODEL = (
+    "A fixed point is windows from {floor:g} to 2^24 segments at which the drift, growth - p (w - backoff), "
+    "is zero on every path, or not above zero where the window is at the floor; where the law jumps, it is a "
+    "mean of the drifts next to the jump. Losses and round trips are any constants of the ranges, so the "
+    "statement holds for every capacity, queue and number of other flows that lead to such losses and round "
+    "trips. It says nothing about whether and how fast windows come to rest, packets, bursts of losses, "
+    "timeouts, slow start, whole numbers of segments, or limits by the receiver or the application."
+)
+
+
+def prove(
+    law: str,
+    claim: str = "tcp-share",
+    *,
+    within: float = 0.1,
+    paths: int = 2,
+    losses: tuple[float, float] = LOSSES,
+    rtts_s: tuple[float, float] = RTTS_S,
+    floor: float = 1.0,
+    boxes: int = BOXES,
+) -> Proof:
+    """Proves that no fixed point of a law breaks a claim, or gives one that does.
+
+    `law` is a text, such as `anabranch.Law`, a file of one, or the name of a shipped text. `claim`
+    is one of `CLAIMS`, and may be missed by the part `within` of TCP's rate. `paths` is from 1 to
+    8; losses are probabilities, round trips seconds, each from the least to the most. `floor` is
+    the least window in segments, at most that of a TCP at the largest loss. After `boxes` boxes the
+    rest is `open`.
+
+    The same arguments give the same answer, bit by bit.
+
+    Raises ScenarioError for an unknown law, ValueError for another controller, an unknown claim or
+    wrong ranges.
+    """
+    known = lookup("claim", claim, CLAIMS, "the claims are")
+    text = _text(law)
+    found = _core.prove(
+        text,
+        known,
+        within=within,
+        paths=paths,
+        losses=losses,
+        rtts_s=rtts_s,
+        floor=floor,
+        boxes=boxes,
+    )
+    return Proof(
+        controller=_core.controller_name(text),
+        claim=known,
+        within=float(within),
+        paths=paths,
+        losses=(float(losses[0]), float(losses[1])),
+        rtts_s=(float(rtts_s[0]), float(rtts_s[1])),
+        floor=float(floor),
+        verdict=found["verdict"],
+        boxes=found["boxes"],
+        computed=found["computed"],
+        witness=_point(found["witness"]),
+        nearest=_point(found["nearest"]),
+        open_boxes=found["open_boxes"],
+        open_share=found["open_share"],
+        open_ranges={name: (low, high) for name, low, high in found["open_ranges"]},
+    )
+
+
+def _text(law: str) -> str:
+    """The text of a law that is named or given."""
+    if law in shipped_laws():
+        return shipped_law(law).read_text(encoding="utf-8")
+    named = _core.controller(law)
+    if not named["written"]:
+        raise ValueError(
+            f"{named['text']!r} is no law in text, so there is nothing to evaluate over intervals; the texts that "
+            f"ship are {', '.join(shipped_laws())}, and anabranch.Law.load gives one with parameters"
+        )
+    return named["source"]
+
+
+def _point(found: _core.Rest | None) -> FixedPoint | None:
+    if found is None:
+        return None
+    return FixedPoint(
+        windows=np.array(found["windows"]),
+        rtts_s=np.array(found["rtts_s"]),
+        losses=np.array(found["losses"]),
+        at_floor=tuple(found["at_floor"]),
+        path=found["path"],
+        ratio=found["ratio"],
+        certain=found["certain"],
+    )
+
+
+def _range(ends: tuple[float, float], unit: float, name: str) -> str:
+    low, high = (f"{end * unit:.6g}{name}" for end in ends)
+    return f"of {low}" if low == high else f"from {low} to {high}"
