@@ -23,6 +23,7 @@ RUST = {
     "coding": set(),
     "formula": {"units"},
     "control": {"formula", "units"},
+    "proof": {"formula"},
     # The parameters of a kind stand with the kind; a scenario file is composed of them.
     "scenario": {"control", "network", "transport", "units"},
     "wire": {"units"},
@@ -66,6 +67,7 @@ RUST = {
         "kernel",
         "units",
         "ports",
+        "proof",
     },
 }
 """For each crate the crates of this workspace that it may depend on, for its tests too."""
@@ -91,7 +93,7 @@ PYTHON = {
     "tables": {"records"},
     "runs": {"records", "tables"},
     # An oracle must not know what it judges: laws and plans, never results.
-    "theory": {"theory", "plan", "_core", "offers", "axes"},
+    "theory": {"theory", "plan", "written", "_core", "offers", "axes"},
     # Whose controller a command replaces.
     "subjects": {"plan"},
     # How axes are written.
@@ -165,6 +167,45 @@ PYTHON = {
         "_core",
         "statistics",
         "seeds",
+    },
+    # Theory's answers in the shape of results.
+    "prediction": {"theory", "scenario", "result", *TYPES},
+    # Criteria are over results of any world, and over theory.
+    "evaluation": {
+        "evaluation",
+        "fairness",
+        "linux",
+        "prediction",
+        "theory",
+        "plot",
+        "report",
+        "controller",
+        "offers",
+        "makers",
+        "result",
+        "scenario",
+        *TYPES,
+        "_core",
+        "statistics",
+        "files",
+        "seeds",
+    },
+    # Goals are over results and theory; a goal of a user's own is found as derived values of
+    # sweeps are.
+    "breaking": {
+        "breaking",
+        "theory",
+        "sweeps",
+        "plot",
+        "report",
+        "controller",
+        "offers",
+        "result",
+        "scenario",
+        *TYPES,
+        "_core",
+        "statistics",
+        "files",
     },
     # What makes results: this process, or an engine of sweeps.
     "makers": {"result", "scenario", "controller", "seeds"},

@@ -30,12 +30,26 @@ WORDS = {
     ],
     "reproduce": ["reproduce", "khalili.table3.n10", "--seeds", "2", "--quick"],
     "audit": ["audit", "lia", "-n", "1"],
+    "evaluate": ["evaluate", "lia", "-n", "1", "--only", "timeout-backoff"],
+    "break": ["break", "lia", "--replay", "shared.toml", "--goal", "starves", "-n", "2"],
     "capture": ["capture", "c.pcapng"],
     "law check": ["law", "check", "gentle"],
+    "law prove": ["law", "prove", "gentle"],
     "sweep status": ["sweep", "status", "c.sweep"],
     "paper check": ["paper", "check", "wifi"],
 }
 """A short form of each command that takes `--json FILE` and needs no root."""
+
+SHARED = """
+name = "shared"
+duration = "20 s"
+link = [{ name = "bottleneck", rate = "5 Mb/s", delay = "20 ms" }]
+flow = [
+  { name = "subject", subject = true, controller = "lia", path = [{ links = ["bottleneck"] }] },
+  { name = "tcp", controller = "reno", path = [{ links = ["bottleneck"] }] },
+]
+"""
+"""A scenario that `break` can score."""
 
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
@@ -65,11 +79,12 @@ def writing_json() -> set[str]:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with a capture and the store of a sweep."""
+    """A directory with a capture, the store of a sweep, and a scenario with a subject."""
     folder = tmp_path_factory.mktemp("streams")
     recording = ab.Recording(folder / "c.pcapng")
     ab.run("khalili/scenario-c", overrides=["duration=8 s", "warmup=6 s"], recording=recording)
     ab.sweep("khalili/scenario-c", overrides=SHORT[1::2], store=folder / "c.sweep")
+    (folder / "shared.toml").write_text(SHARED)
     return folder
 
 

@@ -14,9 +14,21 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import capture, fairness, linux, papers, plot, report, sweeps, theory
+    from . import (
+        breaking,
+        capture,
+        evaluation,
+        fairness,
+        linux,
+        papers,
+        plot,
+        report,
+        sweeps,
+        theory,
+    )
     from ._core import PathView, ScenarioError, __version__
     from .controller import Controller
+    from .evaluation.evaluating import Evaluation, evaluate
     from .result import Recording, Result
     from .scenario import Scenario
     from .sources import load, run
@@ -26,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Controller",
+    "Evaluation",
     "Law",
     "Note",
     "Param",
@@ -35,7 +48,10 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "__version__",
+    "breaking",
     "capture",
+    "evaluate",
+    "evaluation",
     "fairness",
     "law",
     "linux",
@@ -53,6 +69,8 @@ __all__ = [
 _HOMES = {
     "Controller": "controller",
     "PathView": "_core",
+    "Evaluation": "evaluation.evaluating",
+    "evaluate": "evaluation.evaluating",
     "Law": "written",
     "Note": "translation",
     "Param": "translation",
@@ -67,7 +85,18 @@ _HOMES = {
     "several": "written",
     "sweep": "sweeps.front",
 }
-_MODULES = ("capture", "fairness", "linux", "papers", "plot", "report", "sweeps", "theory")
+_MODULES = (
+    "breaking",
+    "capture",
+    "evaluation",
+    "fairness",
+    "linux",
+    "papers",
+    "plot",
+    "report",
+    "sweeps",
+    "theory",
+)
 
 
 def __getattr__(name: str) -> Any:

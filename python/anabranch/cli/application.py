@@ -37,6 +37,17 @@ from .arguments import (
     TitleOption,
     WidthOption,
 )
+from .breakranges import (
+    BufferRangeOption,
+    LinksRangeOption,
+    LossRangeOption,
+    OthersRangeOption,
+    PathsRangeOption,
+    QueuesRangeOption,
+    RateRangeOption,
+    RttRangeOption,
+    UsersRangeOption,
+)
 from .formats import TEXT
 from .law import law_app
 from .linux import linux_app
@@ -432,6 +443,203 @@ def audit(
 
     making = Making.of(on, store, threads)
     audit_command(controllers or [], seeds_from(seed, repeat), json, report, making)
+
+
+@app.command(
+    cls=Command,
+    epilog="Example: anabranch evaluate lia\n\n"
+    "Example: anabranch evaluate olia my.law --only 7.10 --only standing-queue --json found.json\n\n"
+    "Example: anabranch evaluate reno cubic lia olia balia bbr --report out/dossiers --store out/runs\n\n"
+    "Example: anabranch evaluate my.py:Mine --quick --json after.json\n\n"
+    "Example: anabranch evaluate --compare before.json after.json",
+)
+def evaluate(
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CONTROLLER...",
+            help="Controllers: names such as lia, laws or their files, FILE.py:CLASS. With --compare two files.",
+        ),
+    ],
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only",
+            help="Criteria of anabranch list criteria, or sections of RFC 9743 with all below them: 5.1,starvation. "
+            "Repeatable. Default: all.",
+        ),
+    ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick", help="Seeds 1 to 3, and of the criteria only those of level MUST. For CI."
+        ),
+    ] = False,
+    compare: Annotated[
+        bool,
+        typer.Option(
+            "--compare",
+            help="Compare two files of --json, before and after a change. Status 1 if a case of level MUST got worse.",
+        ),
+    ] = False,
+    world: Annotated[
+        str,
+        typer.Option(
+            "--world",
+            help="simulation, or linux: run the cases that the real kernel can run there too, in real time.",
+        ),
+    ] = "simulation",
+    seed: SeedOption = 1,
+    repeat: Annotated[
+        int | None,
+        typer.Option(
+            "--repeat",
+            "-n",
+            min=1,
+            help="Number of replications; seeds count up. Default: 5, or 3 with --quick.",
+        ),
+    ] = None,
+    json: Annotated[
+        Path | None,
+        typer.Option("--json", help="Write all values here; - is standard output."),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", help="Write a dossier of each controller into this directory."),
+    ] = None,
+    threads: WorkersOption = 0,
+    on: OnOption = THREADS,
+    store: KeptOption = None,
+    format_: FormatOption = TEXT,
+) -> None:
+    """Evaluate controllers by the criteria of RFC 9743, each beside Reno, CUBIC, LIA, OLIA and
+    BALIA. Status 1 if one misses a goal of level MUST.
+    """
+    from .evaluate import EvaluateOptions, compare_command, evaluate_command
+
+    options = EvaluateOptions(
+        seed=seed,
+        repeat=repeat,
+        only=only or (),
+        quick=quick,
+        world=world,
+        json=json,
+        report=report,
+        making=Making.of(on, store, threads),
+    )
+    if compare:
+        compare_command(what, json, options)
+    else:
+        evaluate_command(what, options)
+
+
+@app.command(
+    "break",
+    cls=Command,
+    epilog="Example: anabranch break lia --goal everybody-loses\n\n"
+    "Example: anabranch break bbr --goal loses --buffer 0.1..1 --links 1 --paths 1\n\n"
+    "Example: anabranch break my.law --trials 2800 --out out/mine\n\n"
+    "Example: anabranch break lia --goal mine.py:second_path_idle --time 10min\n\n"
+    "Example: anabranch break lia --goal everybody-loses --replay out/break/lia-everybody-loses/found.toml",
+)
+def break_(
+    controller: Annotated[
+        str,
+        typer.Argument(help="A name such as lia, a law or its file, or FILE.py:CLASS."),
+    ],
+    goal: Annotated[
+        str | None,
+        typer.Option(
+            "--goal",
+            "-g",
+            help="What to break: a name of `anabranch list goals`, or FILE.py:FUNCTION. Default: each in turn.",
+        ),
+    ] = None,
+    limit: Annotated[
+        float | None,
+        typer.Option("--limit", help="The goal is broken above it. Default: the goal's own."),
+    ] = None,
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            "--trials",
+            min=1,
+            help="Networks to try, of all goals together. Default: 1000, or 200 for each of all goals.",
+        ),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(
+            "--time",
+            help="End the search after this time, such as 10min. What is found then depends on the machine.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=1, help="Seed of the search.")] = 1,
+    rate: RateRangeOption = None,
+    rtt: RttRangeOption = None,
+    buffer: BufferRangeOption = None,
+    loss: LossRangeOption = None,
+    links: LinksRangeOption = None,
+    users: UsersRangeOption = None,
+    paths: PathsRangeOption = None,
+    queues: QueuesRangeOption = None,
+    others: OthersRangeOption = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            help="Write findings here, and keep what was tried: the same command goes on from there. Default: "
+            "out/break/CONTROLLER-GOAL.",
+        ),
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Begin anew in --out.")] = False,
+    replay: Annotated[
+        Path | None,
+        typer.Option(
+            "--replay", help="Search nothing: score this scenario by the goal, on seeds from 1 on."
+        ),
+    ] = None,
+    repeat: Annotated[
+        int,
+        typer.Option("--repeat", "-n", min=2, help="With --replay: number of replications."),
+    ] = 20,
+    json: JsonOption = None,
+    threads: WorkersOption = 0,
+    format_: FormatOption = TEXT,
+) -> None:
+    """Search for the smallest network on which a controller breaks a goal. Status 1 if there is
+    one; 0 if none is found, which proves nothing.
+    """
+    from ..breaking.ranges import Ranges
+    from .breaking import BreakOptions, break_command, replay_command
+    from .options import checked_threads, seeds_from, time_from
+
+    options = BreakOptions(
+        goal=goal,
+        limit=limit,
+        ranges=Ranges().given(
+            rate_bps=rate,
+            rtt_s=rtt,
+            buffer=buffer,
+            loss=loss,
+            links=links,
+            users=users,
+            paths=paths,
+            queues=queues,
+            others=others,
+        ),
+        trials=trials,
+        seconds=time_from("--time", time, 'a time such as "10min"') if time else None,
+        seed=seed,
+        out=out,
+        fresh=fresh,
+        json=json,
+        threads=checked_threads(threads),
+    )
+    if replay:
+        replay_command(controller, replay, options, seeds_from(seed, repeat))
+    else:
+        break_command(controller, options)
 
 
 @app.command(

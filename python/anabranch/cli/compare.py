@@ -16,6 +16,7 @@ from .. import theory
 from ..files import check_writable, write_json
 from ..offers import chosen
 from ..plan import Plan
+from ..prediction import as_result, predicted
 from ..result import FORMAT, Result, cell_of, provenance
 from ..scenario import Scenario
 from ..statistics import RATE, Interval, apart, column, difference, percent, relative
@@ -24,7 +25,7 @@ from .fair import tell_not_judged
 from .keeping import show_and_write
 from .making import Making
 from .options import scenario_from, seeds_from
-from .predict import as_result, predicted, tell_left_out, tell_several_states
+from .predict import tell_left_out, tell_several_states
 from .simulate import simulated, tell_short
 from .terminal import columns, console, named, stopped
 
@@ -271,16 +272,19 @@ def tell_time(plan: Plan, replications: int) -> None:
         console().print(f"linux runs in real time: {runs}, about {seconds / 60:.0f} min")
 
 
-def check_machine(root: Callable[[], int] = os.geteuid) -> None:
+def check_machine(
+    root: Callable[[], int] = os.geteuid, *, command: str = "compare", asked: str = "--worlds"
+) -> None:
     """Raises LinuxError where this machine cannot run the kernel's part: without root, a TUN
-    device, the controllers or a right that root usually has.
+    device, the controllers or a right that root usually has. `asked` is the option of `command`
+    that asks for the kernel.
     """
     from ..linux import LinuxError, controllers
     from ..linux.rights import TO_LOAD, TO_RUN, as_root, lacking
     from ..linux.testbed import checked_rights
 
     if root() != 0:
-        raise LinuxError(f"--worlds with linux needs root: {as_root('compare')}")
+        raise LinuxError(f"{asked} with linux needs root: {as_root(command)}")
     if not TUN.exists():
         raise LinuxError(f"{TUN} is missing; `anabranch linux check` shows what to do")
     if not controllers.built():

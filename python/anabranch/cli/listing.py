@@ -187,6 +187,61 @@ BORDERS = 10
 """Characters of a line between and around three columns."""
 
 
+def criteria(long: bool) -> None:
+    """The criteria of `evaluate`; if `long`, each with its question, method, cases, and the reason
+    of its goal: as paragraphs for people, as columns for programs.
+    """
+    from ..evaluation.card import goal_of
+    from ..evaluation.criteria import criteria as known
+
+    out = console()
+    if long and output.format == TEXT:
+        for one in known().values():
+            cases = "; ".join(case.name for case in one.cases)
+            goal = goal_of(one)
+            out.print(
+                f"[bold]{named(one.name)}[/]: {named(one.title)} (section {one.section}, {one.level})",
+                *map(named, (one.question, one.method, f"Goal: {goal}. {one.why}")),
+                f"Cases: {named(cases)}.\n",
+                sep="\n",
+                highlight=False,
+            )
+    else:
+        rows = [
+            [
+                one.section,
+                named(one.name),
+                one.level,
+                named(one.title),
+                named(goal_of(one)),
+                *([named(one.question), named(one.method), named(one.why)] if long else []),
+            ]
+            for one in known().values()
+        ]
+        head = ["§", "criterion", "level", "title", "goal"]
+        head += ["question", "method", "reason for the goal"] if long else []
+        out.print(table("Criteria of RFC 9743", head, rows, left=len(head)))
+    more = "" if long else "--long shows methods, cases and reasons; "
+    text = f"{more}anabranch evaluate CONTROLLER --only CRITERION evaluates by one"
+    out.print(text, style="dim", highlight=False)
+
+
+def goals(long: bool) -> None:
+    """The goals of `break`; the reasons of their limits if `long`."""
+    from ..breaking.goals import GOALS
+
+    rows = [
+        [one.name, one.shown(one.limit), named(one.meaning), *([named(one.why)] if long else [])]
+        for one in GOALS.values()
+    ]
+    head = ["goal", "limit", "when it is broken", *(["reason for the limit"] if long else [])]
+    out = console()
+    out.print(table("Goals", head, rows, left=len(head)))
+    more = "" if long else "--long shows reasons; "
+    text = f"{more}anabranch break CONTROLLER --goal GOAL searches for a network that breaks it"
+    out.print(text, style="dim", highlight=False)
+
+
 def plots(_long: bool) -> None:
     """The kinds of plot."""
     from ..plot import KINDS
@@ -230,6 +285,8 @@ LISTS = {
     "papers": Listing(papers, has_long=False),
     "cells": Listing(cells, has_long=False, of=cells_of),
     "claims": Listing(claims, has_long=True, of=claims_of),
+    "criteria": Listing(criteria, has_long=True),
+    "goals": Listing(goals, has_long=True),
     "plots": Listing(plots, has_long=False),
     "metrics": Listing(metrics, has_long=True),
 }

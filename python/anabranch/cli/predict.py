@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -15,11 +14,9 @@ from .. import plot, theory
 from ..files import check_writable
 from ..offers import chosen, find
 from ..plan import Plan
+from ..prediction import Prediction, as_result, predicted
 from ..result import Result, cell_of, provenance
-from ..runs import Run
-from ..scenario import Scenario
 from ..statistics import significant
-from ..tables import Classes, Flows, Paths
 from ..theory.equilibrium import ROUND_TRIPS
 from ..theory.network import Floats
 from ..theory.whatif import QUANTITIES
@@ -39,9 +36,8 @@ STABILITY = {
     "neutral": "some deviations of windows neither decay nor grow",
     "unstable": "small deviations of windows grow",
 }
-PRICE_UNITS = {"log": "s/bit", "tcp": "loss"}
 PRICES_SHOWN = {"log": (1e6, "s/Mbit"), "tcp": (1.0, "loss")}
-"""In tables: from the unit above to the one that is shown."""
+"""In tables: from the unit of `prediction.PRICE_UNITS` to the one that is shown."""
 
 
 def round_trip(text: str) -> str | float:
@@ -52,29 +48,6 @@ def round_trip(text: str) -> str | float:
     if seconds <= 0:
         raise ValueError(f"--rtt is {text!r}; it is above zero")
     return seconds
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """Theory's prediction for a plan."""
-
-    plan: Plan
-    states: tuple[theory.Equilibrium, ...]
-    """All steady states that were found; the first is the answer."""
-    optimum: theory.Optimum
-    probing: theory.Optimum | None
-    """None where one segment per round trip on every path is more than the links carry."""
-    fair: tuple[theory.Allocation, ...] = ()
-    """The α-fair and max-min allocations that were asked for."""
-    pareto: tuple[theory.ParetoCheck, theory.Allocation | None] | None = None
-    """Whether the equilibrium is Pareto-optimal, and an allocation that dominates it, if
-    requested.
-    """
-
-    @property
-    def equilibrium(self) -> theory.Equilibrium:
-        """The steady state that is the answer: a stable one, if there is one."""
-        return self.states[0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,31 +73,6 @@ class TheoryOptions:
     making: Making = field(default_factory=Making)
 
 
-def predicted(
-    plan: Plan, rtt: str | float, utility: str = "log", asked: TheoryOptions | None = None
-) -> Prediction:
-    """Equilibrium and optima of a plan; the optima have the equilibrium's round trips.
-
-    `asked` says which fair allocations come with them.
-    """
-    network = theory.Network.from_plan(plan)
-    states = theory.steady_states(network, rtt=rtt, floor=0.0)
-    found = states[0]
-    best = theory.optimum(network, utility=utility, rtt=found.rtts_s)
-    try:
-        probing = theory.optimum(network, utility=utility, rtt=found.rtts_s, floor=1.0)
-    except theory.TheoryError:
-        probing = None
-    asked = asked or TheoryOptions()
-    fair = [] if asked.alpha is None else [theory.alpha_fair(network, asked.alpha)]
-    fair += [theory.max_min(network)] if asked.maxmin else []
-    pareto = None
-    if asked.pareto:
-        rates_bps = found.class_rates_bps
-        pareto = theory.pareto_check(network, rates_bps), theory.improvement(network, rates_bps)
-    return Prediction(plan, states, best, probing, tuple(fair), pareto)
-
-
 def theory_command(source: str, asked: TheoryOptions) -> None:
     """Prints the equilibrium, the optima and other requested results, and writes them."""
     asked = replace(
@@ -140,7 +88,14 @@ def theory_command(source: str, asked: TheoryOptions) -> None:
     plan = scenario.plan(overrides=overrides, controller=controller)
     for file in filter(None, (json, asked.portrait, asked.out)):
         check_writable(file)
-    what = predicted(plan, round_trips, asked.utility, asked)
+    what = predicted(
+        plan,
+        round_trips,
+        asked.utility,
+        alpha=asked.alpha,
+        maxmin=asked.maxmin,
+        pareto=asked.pareto,
+    )
     moving = dynamics.dynamics(plan, follow=asked.fluid) if asked.fluid or asked.portrait else None
     grid = (
         maps.grid(scenario, grid_axes, controller, overrides, round_trips, asked.making)
@@ -353,99 +308,3 @@ def _links(what: Prediction) -> Table:
     head = ["link", "load Mb/s", "loss at equilibrium"]
     prices = [f"price at the optimum, {unit}", f"with probing cost, {unit}"]
     return table("Links", [*head, *prices], rows)
-
-
-def as_result(scenario: Scenario, what: Prediction, origin: dict[str, Any]) -> Result:
-    """The prediction in the shape of a simulated result; `theory` holds results that only theory
-    has.
-    """
-    found = what.equilibrium
-    parts = {
-        "equilibrium": {
-            "windows_segments": found.windows,
-            "path_losses": found.path_losses,
-            "link_losses": found.link_losses,
-            "link_loads_bps": found.link_loads_bps,
-            "mesh": found.mesh,
-            "residual": found.residual,
-        },
-        "steady_states": [_state(each) for each in what.states],
-        "optimum": _plain(what.optimum),
-        "optimum_with_probing": what.probing and _plain(what.probing),
-        "left_out": theory.left_out(what.plan),
-    }
-    if what.fair:
-        parts["fair"] = {each.criterion: _allocated(each) for each in what.fair}
-    if what.pareto:
-        check, better = what.pareto
-        parts["pareto"] = {
-            "optimal": check.optimal,
-            "headroom": check.headroom,
-            "class": check.class_name,
-            "dominating": better and _allocated(better),
-        }
-    return Result(scenario, what.plan, [_tables(what)], "theory", origin, parts)
-
-
-def _rates(of: theory.Equilibrium | theory.Allocation | theory.Optimum) -> dict[str, Any]:
-    """Rates as data, called as in the tables of a run."""
-    return {"throughput_bps": of.class_rates_bps, "path_throughput_bps": of.rates_bps}
-
-
-def _state(state: theory.Equilibrium) -> dict[str, Any]:
-    """A steady state as data."""
-    return {
-        "stability": state.stability,
-        "rightmost_per_s": state.rightmost_per_s,
-        **_rates(state),
-        "windows_segments": state.windows,
-        "path_losses": state.path_losses,
-    }
-
-
-def _allocated(given: theory.Allocation) -> dict[str, Any]:
-    """An allocation as data."""
-    return {
-        **_rates(given),
-        "link_loads_bps": given.link_loads_bps,
-        "bottlenecks": {name: list(links) for name, links in given.bottlenecks.items()},
-    }
-
-
-def _plain(best: theory.Optimum) -> dict[str, Any]:
-    """An optimum as data."""
-    return {
-        "utility": best.utility,
-        **_rates(best),
-        "path_floors_bps": best.floors_bps,
-        "link_prices": best.link_prices,
-        "price_unit": PRICE_UNITS[best.utility],
-    }
-
-
-def _tables(what: Prediction) -> Run:
-    """The equilibrium as a run: a row for each user, for each of its paths, and for each class."""
-    found, classes = what.equilibrium, what.plan.classes
-    users = [(c.name, user) for c in classes for user in range(c.count)]
-    paths = [
-        (flow, path, name)
-        for flow, (name, _) in enumerate(users)
-        for path in range(len(found.rates_bps[name]))
-    ]
-    return Run(
-        flows=Flows(
-            class_=[name for name, _ in users],
-            user=np.array([user for _, user in users]),
-            throughput_bps=np.array([found.class_rates_bps[name] for name, _ in users]),
-        ),
-        paths=Paths(
-            flow=np.array([flow for flow, _, _ in paths]),
-            path=np.array([path for _, path, _ in paths]),
-            throughput_bps=np.array([found.rates_bps[name][path] for _, path, name in paths]),
-            srtt_s=np.array([found.rtts_s[name][path] for _, path, name in paths]),
-        ),
-        classes=Classes(
-            name=[c.name for c in classes],
-            rtt_mean_s=np.array([found.rtts_s[c.name].mean() for c in classes]),
-        ),
-    )

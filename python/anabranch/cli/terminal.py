@@ -26,6 +26,9 @@ VERDICT_STYLES = {
     "not_reproduced": "red",
     "undecided": "yellow",
     "not_run": "dim",
+    "meets": "green",
+    "misses": "red",
+    "not_evaluated": "dim",
 }
 
 

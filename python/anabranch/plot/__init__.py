@@ -14,7 +14,8 @@ the data names scenario, controller, span, warm-up and replications.
 
 `phase_portrait`, `heat_map`, `curves`, `swept`, `swept_map` and `tradeoff` draw numbers that do not
 come from a result, such as those of theory or of a sweep. `capture` draws a packet capture, and
-`verdicts` the verdicts of a fairness audit. `animation` makes an HTML page that plays a run.
+`verdicts` the verdicts of a fairness audit. `cases` draws a criterion of an evaluation: a measure
+in several cases, against a goal. `animation` makes an HTML page that plays a run.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 from ..offers import UnknownName, lookup, offering
 from .animation import animation
 from .capture import capture
+from .cases import Dots, cases
 from .cdf import cdf
 from .curves import Band, Curve, Line, Panel, curves
 from .inflation import inflation
@@ -58,6 +60,7 @@ __all__ = [
     "Band",
     "Cloud",
     "Curve",
+    "Dots",
     "Kind",
     "Line",
     "Panel",
@@ -66,6 +69,7 @@ __all__ = [
     "Width",
     "animation",
     "capture",
+    "cases",
     "cdf",
     "check_format",
     "curves",

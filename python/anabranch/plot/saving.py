@@ -68,15 +68,20 @@ def redrawn(figure: Figure, width: Width) -> Figure:
     return again(width=width)
 
 
-def svg(figure: Figure) -> str:
-    """The figure as SVG text, with glyphs as paths: it needs no font."""
-    return encoded(figure, "svg", glyphs=True).decode()
+def svg(figure: Figure, *, last: bool = False) -> str:
+    """The figure as SVG text, with glyphs as paths: it needs no font. `last` spares the copy of a
+    figure that is not drawn again.
+    """
+    return encoded(figure, "svg", glyphs=True, last=last).decode()
 
 
-def encoded(figure: Figure, suffix: str, *, glyphs: bool = False, **options: Any) -> bytes:
+def encoded(
+    figure: Figure, suffix: str, *, glyphs: bool = False, last: bool = False, **options: Any
+) -> bytes:
     """The figure in a format of `FORMATS`; `glyphs` draws the text of SVG as paths.
 
-    A copy is drawn, for drawing moves the axes a little each time and bytes would change with it.
+    A copy is drawn unless it is the `last` time, for drawing moves the axes a little each time and
+    bytes would change with it.
     """
     import matplotlib
 
@@ -85,5 +90,6 @@ def encoded(figure: Figure, suffix: str, *, glyphs: bool = False, **options: Any
     with context(wide):  # ticks take their sizes from the style when they are drawn
         if glyphs:
             matplotlib.rcParams["svg.fonttype"] = "path"
-        copy.deepcopy(figure).savefig(buffer, format=suffix, metadata=FORMATS[suffix], **options)
+        drawn = figure if last else copy.deepcopy(figure)
+        drawn.savefig(buffer, format=suffix, metadata=FORMATS[suffix], **options)
     return buffer.getvalue()

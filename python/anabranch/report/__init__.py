@@ -20,13 +20,16 @@ from ..offers import lookup
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-__all__ = ["WORDS", "Cell", "Figure", "Report", "Section", "Table", "render", "write"]
+__all__ = ["WORDS", "Card", "Cell", "Figure", "Report", "Section", "Table", "render", "write"]
 
 WORDS = {
     "reproduced": "reproduced",
     "not_reproduced": "not reproduced",
     "undecided": "undecided",
     "not_run": "not run",
+    "meets": "meets",
+    "misses": "misses",
+    "not_evaluated": "not evaluated",
 }
 """Verdicts as people read them."""
 
@@ -41,11 +44,13 @@ class Cell:
     note: str | None = None
     """A remark in small type below the text."""
     link: str | None = None
-    """Where the remark leads, a relative address."""
+    """Where the remark leads, or the text if there is none: a relative address."""
     columns: int = 1
     """Over how many columns the cell reaches."""
     heading: bool = False
     """Whether the row is the heading of the rows below it."""
+    code: bool = False
+    """Whether the text is a command or a name for the machine."""
 
     def __post_init__(self) -> None:
         """Finds the verdict however it is written."""
@@ -106,6 +111,19 @@ class Section:
     figures: Sequence[Figure] = ()
     command: Sequence[str] = ()
     """The words of a command that reproduces the section; the page quotes them for a shell."""
+    below: Sequence[Table] = ()
+    """Tables below the figures, folded until the reader opens them."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """A summary that stands first and is a document of its own when printed: facts, paragraphs of
+    `text`, and tables in small type.
+    """
+
+    facts: Mapping[str, str]
+    tables: Sequence[Table] = ()
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -116,6 +134,7 @@ class Report:
     intro: str = ""
     sections: Sequence[Section] = ()
     provenance: Mapping[str, str] = field(default_factory=dict)
+    card: Card | None = None
 
 
 def render(report: Report) -> str:

@@ -1,0 +1,184 @@
+"""Runs networks and their twins, and scores them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import _core
+from .._core import ScenarioError
+from ..controller import ControllerLike, outside
+from ..result import Result, run
+from ..scenario import Scenario
+from .journal import Journal
+from .kind import Aspects, Goal
+from .network import Network
+from .rendering import SUBJECT, document
+from .trial import ITSELF, Trial
+from .variants import Document, shaken, subject_of, under_test
+
+MOST_RECENT = 128
+"""Replications that are kept, for a score over more seeds that follows one over a few of them."""
+
+
+@dataclass(frozen=True)
+class UnderTest:
+    """The controller under test."""
+
+    given: ControllerLike
+    text: str | None
+    """What a scenario's flow has for it: its name, or the text of its law; None for a class."""
+    label: str
+    """As results call it."""
+
+    @classmethod
+    def of(cls, controller: ControllerLike) -> UnderTest:
+        """Raises ScenarioError for an unknown controller."""
+        if own := outside(controller):
+            return cls(controller, None, own.name)
+        found = _core.controller(str(controller))
+        return cls(controller, found["source"], found["text"])
+
+    @property
+    def jumps(self) -> bool:
+        """Whether it is a law whose growth jumps, as OLIA's does."""
+        return self.text is not None and bool(_core.controller(self.text)["set_valued"])
+
+    @property
+    def has_law(self) -> bool:
+        """Whether theory knows it."""
+        return self.text is not None and bool(_core.controller(self.text)["law"])
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A network to score, with the seeds of its replications."""
+
+    network: Network
+    seeds: tuple[int, ...]
+
+
+@dataclass
+class Bench:
+    """Scores networks by a goal, on threads; a journal remembers what was scored.
+
+    What it returns does not depend on the number of threads.
+    """
+
+    tested: UnderTest
+    goal: Goal
+    threads: int = 0
+    """0 is one for each processor."""
+    journal: Journal = field(default_factory=Journal)
+    _pool: ThreadPoolExecutor | None = None
+    _recent: dict[tuple[str, int], tuple[Scenario, Result | None]] = field(default_factory=dict)
+
+    @contextmanager
+    def working(self) -> Iterator[Bench]:
+        """The threads exist in this context; work that an interrupt leaves is dropped."""
+        self._pool = ThreadPoolExecutor(self.threads or os.cpu_count() or 1)
+        try:
+            yield self
+        finally:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+    def score(self, network: Network, seeds: Sequence[int], stage: str) -> Aspects:
+        """The score of one network."""
+        return self.scores([Wish(network, tuple(seeds))], stage)[0]
+
+    def scores(self, wishes: Sequence[Wish], stage: str) -> list[Aspects]:
+        """The score of each network, from the journal where it is there."""
+        return self.started(wishes, stage)()
+
+    def started(self, wishes: Sequence[Wish], stage: str) -> Callable[[], list[Aspects]]:
+        """Starts what `scores` needs; the function that is returned waits for it."""
+        for key in list(self._recent)[:-MOST_RECENT]:
+            del self._recent[key]
+        known = [self.journal.find(wish.network, wish.seeds) for wish in wishes]
+        started = [
+            None if found is not None else self._start(self._document(wish.network), wish.seeds)
+            for wish, found in zip(wishes, known, strict=True)
+        ]
+
+        def done() -> list[Aspects]:
+            scored: list[Aspects] = []
+            for wish, found, work in zip(wishes, known, started, strict=True):
+                if found is None:
+                    assert work is not None
+                    found = self.goal.score(work())
+                    self.journal.add(wish.network, wish.seeds, found, stage)
+                scored.append(found)
+            return scored
+
+        return done
+
+    def trial(self, scenario: Document, seeds: Sequence[int]) -> Trial:
+        """The runs of a scenario, given as nested data, and of its twins."""
+        return self._start(self.under(scenario), tuple(seeds))()
+
+    def under(self, scenario: Document) -> Document:
+        """The scenario with the controller written into the flows that are the subject."""
+        flows = [
+            flow | ({"controller": self.tested.text} if self.tested.text else {})
+            if flow.get("subject")
+            else flow
+            for flow in scenario["flow"]
+        ]
+        return scenario | {"flow": flows}
+
+    def _document(self, network: Network) -> Document:
+        return document(network, self.tested.text)
+
+    def _start(self, scenario: Document, seeds: tuple[int, ...]) -> Callable[[], Trial]:
+        """Starts the runs; the function that is returned waits for them."""
+        subject_of(scenario)
+        if not under_test(scenario):
+            raise ScenarioError(f"the flow {SUBJECT!r} needs subject = true")
+        variants = {ITSELF: scenario, **self.goal.twins(scenario)}
+        seconds = _delays(scenario)
+        first: dict[str, str] = {}  # for each variant the first equal one, which is run for both
+        for name, one in variants.items():
+            first[name] = next((k for k in first if variants[k] == one), name)
+        assert self._pool is not None, "a bench works inside of `working`"
+        jobs: dict[str, list[Future[tuple[Scenario, Result | None]]]] = {
+            name: [self._pool.submit(self._one, one, seed, seconds) for seed in seeds]
+            for name, one in variants.items()
+            if first[name] == name
+        }
+
+        def done() -> Trial:
+            made = {name: [job.result() for job in jobs[first[name]]] for name in variants}
+            plan = Scenario.written(scenario).plan()
+            runs = {name: [r for _, r in pairs if r is not None] for name, pairs in made.items()}
+            scenarios = {name: [one for one, _ in pairs] for name, pairs in made.items()}
+            return Trial(plan, seeds, runs if self.goal.simulated else {}, scenarios)
+
+        return done
+
+    def _one(
+        self, variant: Document, seed: int, seconds: Mapping[str, float]
+    ) -> tuple[Scenario, Result | None]:
+        """A replication of a variant, or the one that was made a moment ago."""
+        # Theory has classes of equal users; its time grows with their number.
+        apart = not self.goal.needs.lawful
+        scenario = Scenario.written(shaken(variant, seed, seconds, apart=apart))
+        if not self.goal.simulated:
+            return scenario, None
+        if made := self._recent.get((scenario.text, seed)):
+            return made
+        own: dict[str, Any] = {}
+        if self.tested.text is None and under_test(variant):
+            own["controller"] = self.tested.given
+        result = run(scenario, (seed,), threads=1, series=self.goal.series, **own)
+        self._recent[scenario.text, seed] = scenario, result
+        return scenario, result
+
+
+def _delays(scenario: Document) -> dict[str, float]:
+    """Delays of the links in seconds, by name."""
+    return {link.name: link.delay_s for link in Scenario.written(scenario).plan().links}

@@ -1,0 +1,73 @@
+"""Options of `anabranch break` for the ranges that it draws from.
+
+The defaults are those of `anabranch.breaking.ranges`, which takes longer to import than help
+should; a test holds them together.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+DEFAULTS = {
+    "rate_bps": "1..100Mb/s",
+    "rtt_s": "10..300 ms",
+    "buffer": "0.1..8",
+    "loss": "0.0001..0.02",
+    "links": "1..4",
+    "users": "1..6",
+    "paths": "1..3",
+    "queues": "droptail, red, codel, pie, fq-codel",
+    "others": "reno, cubic, bbr",
+}
+"""The ranges by their names in `Ranges`, as their options are written."""
+
+RateRangeOption = Annotated[
+    str | None, typer.Option("--rate", help=f"Rates of links. Default: {DEFAULTS['rate_bps']}.")
+]
+RttRangeOption = Annotated[
+    str | None,
+    typer.Option("--rtt", help=f'Round trips without queues. Default: "{DEFAULTS["rtt_s"]}".'),
+]
+BufferRangeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--buffer", help=f"Queues, in bandwidth-delay products. Default: {DEFAULTS['buffer']}."
+    ),
+]
+LossRangeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--loss",
+        help=f"Random loss of the links that have any, a probability. Default: {DEFAULTS['loss']}.",
+    ),
+]
+LinksRangeOption = Annotated[
+    str | None,
+    typer.Option("--links", help=f"Number of links. Default: {DEFAULTS['links']}, the most."),
+]
+UsersRangeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--users",
+        help=f"Number of users with the one under test. Default: {DEFAULTS['users']}, the most.",
+    ),
+]
+PathsRangeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--paths",
+        help=f"Number of paths of the user under test. Default: {DEFAULTS['paths']}, the most.",
+    ),
+]
+QueuesRangeOption = Annotated[
+    str | None, typer.Option("--queues", help=f"Kinds of queues. Default: {DEFAULTS['queues']}.")
+]
+OthersRangeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--others",
+        help=f"Controllers of other users, beside the one under test. Default: {DEFAULTS['others']}.",
+    ),
+]
