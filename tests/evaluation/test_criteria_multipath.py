@@ -137,6 +137,20 @@ def test_fairness_to_itself_alone_is_caught_beside_reno() -> None:
     assert jain(equals.users(SUBJECT)).min() > 0.95
 
 
+def test_delay_and_loss_that_a_greedy_user_adds_are_caught() -> None:
+    names = ("harm-in-delay", "harm-in-loss")
+    both = [alone(name, "8 Mb/s, 1 rival under Reno", "duration=60 s") for name in names]
+    found = Evaluation([FairOnlyToItself], 4, criteria=both)
+    found.run()
+    assert [entry.verdict for entry in found.entries] == ["misses", "misses"]
+
+
+def test_a_queue_that_is_kept_full_beside_media_is_caught() -> None:
+    """Four flows at the rates of an equation do not make room after a loss, as halved windows do."""
+    criterion = alone("real-time-delay", "300 ms of queue, 4 transfers")
+    assert verdicts(criterion, "tfrc", "lia") == ["misses", "meets"]
+
+
 def test_traffic_that_flips_between_equal_paths_is_caught() -> None:
     criterion = alone("flapping", "a TCP on each path", "duration=200 s")
     assert verdicts(criterion, "fully-coupled", "lia") == ["misses", "meets"]
