@@ -69,7 +69,18 @@ def interrupted(after_s: float, *words: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize(
     "command",
-    ["run", "theory", "compare", "reproduce", "audit", "evaluate", "plot", "animate", "list"],
+    [
+        "run",
+        "theory",
+        "compare",
+        "reproduce",
+        "audit",
+        "evaluate",
+        "break",
+        "plot",
+        "animate",
+        "list",
+    ],
 )
 def test_every_command_has_help_with_an_example(command: str) -> None:
     done = anabranch(command, "--help")

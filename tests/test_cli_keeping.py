@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.files import PROBE_BYTES, check_writable
-from test_cli_streams import COMMAND, RUN, WORDS, anabranch
+from test_cli_streams import COMMAND, RUN, SHARED, WORDS, anabranch
 
 FULL = Path("/dev/full")
 needs_full = pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
@@ -42,6 +42,8 @@ def test_a_file_that_cannot_be_written_is_said_below_the_tables_and_kept_elsewhe
         assert anabranch(*RUN, "--pcap", "c.pcapng", "--record-until", "2s").returncode == 0
     if name == "sweep status":
         assert anabranch("sweep", *RUN[1:], "--store", "c.sweep").returncode == 0
+    if name == "break":
+        Path("shared.toml").write_text(SHARED)
     shown = anabranch(*WORDS[name])
     done = anabranch(*WORDS[name], "--json", str(FULL), TMPDIR=str(temporary))
     assert done.returncode == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,9 @@ def test_a_proof_states_what_it_proves_and_has_status_0(tmp_path: Path) -> None:
         in out
     )
     assert "at most 1.02 times the rate of a TCP with the shortest of the round trips" in out
-    assert "proved, with" in out and "fixed points computed in the ranges" in out
+    assert "proved, with" in out
+    assert re.search(r"at 64 places of the ranges, \d+ distinct fixed points computed", out)
+    assert "note: the losses and round trips are given" in out and "is not covered" in out
     content = json.loads(file.read_text())
     assert content["kind"] == "anabranch law prove" and content["verdict"] == "proved"
     assert content["statement"] in out and content["witness"] is None
@@ -63,12 +66,35 @@ def test_a_proof_about_nothing_is_said_to_be_one(tmp_path: Path) -> None:
         (("--rtt", "10..x"), "--rtt is '10..x'"),
         (("--loss", "much"), "--loss is 'much': 'much' is no number, such as 0.01 or 1%"),
         (("--loss", "0.5..0.1"), "losses are from 0.5 to 0.1"),
+        (("--floor", "0.5"), "the floor is 0.5 segments; it is from 1, the least window"),
+        (
+            ("--rtt", "1 us..3000 s"),
+            "round trips are from 0.000001 to 3000 s; they are from 0.000001",
+        ),
         (("--claim", "tcp"), "there is no claim 'tcp'"),
     ],
 )
 def test_wrong_ranges_have_status_2(words: tuple[str, ...], message: str) -> None:
     done = anabranch("law", "prove", "lia", *words)
     assert done.returncode == 2 and done.stderr.startswith(f"error: {message}")
+
+
+def test_no_digit_of_what_is_proved_is_left_out() -> None:
+    ranges = ("--loss", "0.00123456789..0.0123456789", "--rtt", "70.000012..100 ms")
+    done = anabranch("law", "prove", "lia", "--within", "0.1234567890123", *ranges)
+    out = " ".join(done.stdout.split())
+    assert done.returncode == 0
+    assert "from 0.00123456789 to 0.0123456789 that" in out
+    assert "from 70.000012 ms to 100 ms" in out and "at most 1.1234567890123 times" in out
+
+
+def test_what_is_left_is_rounded_outwards() -> None:
+    down, up = lawproof.ROUND_FLOOR, lawproof.ROUND_CEILING
+    assert (lawproof.digits(1.23456789, 6, down), lawproof.digits(1.23456789, 6, up)) == (
+        "1.23456",
+        "1.23457",
+    )
+    assert lawproof.digits(0.5, 3, up) == "0.5"
 
 
 def test_ranges_take_units_and_percentages() -> None:

@@ -298,6 +298,8 @@ class Proved(TypedDict):
     free_of_scale: bool
     witness: Rest | None
     nearest: Rest | None
+    doubt: str | None
+    """Where the law's program and what was evaluated differ, in words; None if they do not."""
     open_boxes: int
     open_share: float
     open_ranges: list[tuple[str, float, float]]

@@ -114,6 +114,21 @@ def test_a_law_that_is_unfair_in_a_corner_is_disproved_by_a_witness_there():
     assert outside.verdict == "proved"
 
 
+@pytest.mark.parametrize(
+    "condition", ["w*0.5 <= 0.5*w", "max_s(w_s)*0.5 <= 0.5*w", "not 0.3*w < w*0.3"]
+)
+def test_a_product_that_is_compared_with_itself_hides_no_harm(condition):
+    law = f"growth = (if {condition} then 4 else 1)/w\nbackoff = w/2"
+    found = prove(law, "do-no-harm", within=0.5)
+    assert found.verdict == "disproved" and found.doubt is None
+    assert found.witness.ratio == pytest.approx(2.0)
+    check(law, "do-no-harm", found.witness)
+
+
+def test_a_fixed_point_is_counted_once():
+    assert prove("lia", "tcp-share", losses=(0.01, 0.01), rtts_s=(0.1, 0.1)).computed == 1
+
+
 def test_a_floor_above_the_fixed_point_is_part_of_the_statement():
     # Four windows of at least 2 segments, where one TCP has sqrt(2/0.05) = 6.3.
     found = prove("lia", "tcp-share", paths=4, losses=(0.05, 0.05), rtts_s=(0.1, 0.1), floor=2.0)
@@ -162,11 +177,19 @@ def test_the_statement_says_what_is_claimed_about_what():
         ({"paths": 9}, "paths is 9; a proof is of 1 to 8 paths"),
         ({"losses": (0.1, 0.01)}, "losses are from 0.1 to 0.01; they are probabilities"),
         ({"losses": (0.0, 0.01)}, "losses are from 0 to 0.01"),
+        ({"losses": (1e-10, 0.01)}, "losses are from 0.0000000001 to 0.01; they are probabilities"),
         ({"rtts_s": (0.0, 0.1)}, "round trips are from 0 to 0.1 s"),
+        (
+            {"rtts_s": (0.1, 2148.0)},
+            "round trips are from 0.1 to 2148 s; they are from 0.000001 to",
+        ),
         ({"within": -0.1}, "within is -0.1; it is 0 or above"),
         ({"within": float("nan")}, "within is NaN"),
-        ({"floor": 7.0}, "the floor is 7 segments; it is above 0, and at most 6.325"),
+        ({"floor": 7.0}, "the floor is 7 segments; it is from 1, the least window"),
+        ({"floor": 0.5}, "the floor is 0.5 segments; it is from 1, the least window"),
         ({"boxes": 0}, "boxes is 0"),
+        ({"boxes": -1}, "boxes is -1; a proof looks at one at least"),
+        ({"paths": -1}, "paths is -1; a proof is of 1 to 8 paths"),
         ({"law": "cubic"}, "'cubic' is no law in text"),
     ],
 )

@@ -323,7 +323,7 @@ mod tests {
     use proptest::prelude::*;
 
     const ONES: [One; 6] =
-        [One::Negative, One::Magnitude, One::Root, One::Exponential, One::Logarithm, One::Negative];
+        [One::Negative, One::Magnitude, One::Root, One::Exponential, One::Logarithm, One::Not];
     const TWOS: [Two; 7] =
         [Two::Plus, Two::Minus, Two::Times, Two::Over, Two::Power, Two::Least, Two::Most];
 
@@ -352,6 +352,12 @@ mod tests {
             let (a, b) = (Enclosure::new(ends[0], ends[1]), Enclosure::new(ends[2], ends[3]));
             let (x, y) = (within(a, share), within(b, other));
             for op in ONES {
+                // The negation is of a condition: of one that is decided, or not.
+                let (x, a) = match op {
+                    One::Not if a.is_point() => (1.0, Enclosure::point(1.0)),
+                    One::Not => (f64::from(u8::from(share > 0.5)), Enclosure::UNIT),
+                    _ => (x, a),
+                };
                 let value = f64::one(op, x);
                 let all = Enclosure::one(op, a);
                 prop_assert!(!value.is_finite() || all.contains(value), "{op:?} {a:?}: {value} {all:?}");

@@ -1,9 +1,10 @@
 //! A law for a given number of paths as one list of steps, each computed once: equal parts of the
 //! formulas of all paths are one step, and no loop is left.
 //!
-//! Steps may be rewritten where the results are equal as real numbers; no constants are combined.
-//! So a tape evaluates to the numbers of the text up to rounding, and in [`Enclosure`]s to numbers
-//! that contain those of the text.
+//! Steps may be rewritten where the results are equal as real numbers, for all finite operands; no
+//! constants are combined. Growth and backoff evaluate to the numbers of the program, bit by bit
+//! but for the sign of zero and factors of one number that are next to each other; what else is
+//! given for a path does up to rounding. In [`Enclosure`]s all contain the numbers of the text.
 //!
 //! [`Enclosure`]: crate::Enclosure
 
@@ -164,6 +165,12 @@ impl Tape {
 
     /// `a op b`
     pub fn two(&mut self, op: Two, a: Slot, b: Slot) -> Slot {
+        // Sums and products of doubles do not depend on the order of the operands, bit by bit, so
+        // that `w c` and `c w` are one step.
+        let (a, b) = match op {
+            Two::Plus | Two::Times if b < a => (b, a),
+            _ => (a, b),
+        };
         let (x, y) = (self.known(a), self.known(b));
         match (op, x, y) {
             (Two::Plus, Some(0.0), _) | (Two::Times, Some(1.0), _) => return b,
@@ -178,6 +185,7 @@ impl Tape {
             (Two::Less | Two::LessEqual | Two::Equal, Some(x), Some(y)) => {
                 return self.constant(f64::compare(op, x, y));
             }
+            (Two::Equal, ..) if a == b => return self.constant(1.0),
             (Two::Less | Two::LessEqual, ..) => return self.below(op, a, b),
             _ => {}
         }
@@ -229,12 +237,15 @@ impl Tape {
             });
             return self.two(Two::And, parts[0], parts[1]);
         }
-        // A number and a part of itself differ by their sign alone.
+        // `x c < x d` is `0 < x (d - c)`, so the sign of `x` decides where the factors differ.
+        // Equal factors leave `x c` beside itself.
         if left.0 == right.0 {
-            let factor = |c: Option<Slot>| c.and_then(|c| self.known(c)).unwrap_or(1.0);
-            let positive = factor(left.1) < factor(right.1);
+            let [c, d] = [left.1, right.1].map(|c| c.and_then(|c| self.known(c)).unwrap_or(1.0));
+            if c == d {
+                return self.constant(f64::from(u8::from(op == Two::LessEqual)));
+            }
             let zero = self.constant(0.0);
-            let (low, high) = if positive { (zero, left.0) } else { (left.0, zero) };
+            let (low, high) = if c < d { (zero, left.0) } else { (left.0, zero) };
             return self.add(Step::Two(op, low, high));
         }
         self.add(Step::Two(op, a, b))
@@ -484,7 +495,7 @@ mod tests {
     use crate::program::Inputs;
     use proptest::prelude::*;
 
-    const LAWS: [&str; 10] = [
+    const LAWS: [&str; 12] = [
         include_str!("../../../python/anabranch/laws/balia.law"),
         include_str!("../../../python/anabranch/laws/ewtcp.law"),
         include_str!("../../../python/anabranch/laws/fully-coupled.law"),
@@ -496,6 +507,8 @@ mod tests {
         include_str!("../../../python/anabranch/laws/semicoupled.law"),
         "a = exp(-rtt) + ln(w) - max(w - n, 1)^1.5 + abs(x - 9)^3\nhigh = is_largest(l) and not is_smallest(w)\n\
          growth = (if any_s(w_s > 20) then sqrt(l) else -1)/w + a\nbackoff = w_tot^0.5*rtt_min + count_s(high_s)",
+        "growth = (if w*0.5 <= 0.5*w then 4 else 1)/w\nbackoff = w/2",
+        "growth = (if max_s(w_s)*0.5 <= 0.5*w then 4 else 1)/w\nbackoff = w/2",
     ];
 
     /// Windows, round trips and losses.
@@ -626,6 +639,27 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_number_beside_itself_is_compared_by_its_factors() {
+        let mut tape = Tape::default();
+        let (w, zero) = (tape.input(0), tape.constant(0.0));
+        for (c, d) in [(0.5, 0.5), (-2.0, -2.0), (0.0, 0.0), (0.5, 2.0), (2.0, 0.5), (-1.0, 0.0)] {
+            let [c, d] = [c, d].map(|c| tape.constant(c));
+            let (left, right) = (tape.two(Two::Times, w, c), tape.two(Two::Times, d, w));
+            for op in [Two::Less, Two::LessEqual] {
+                let known = tape.two(op, left, right);
+                for value in [-3.0, 0.0, 3.0, f64::MIN_POSITIVE, -1e300] {
+                    let mut values = Vec::new();
+                    tape.run(&[value], &mut values);
+                    let of = |slot: Slot| values[usize::from(slot)];
+                    assert_eq!(of(known), f64::compare(op, of(left), of(right)), "{op:?} {value}");
+                }
+            }
+        }
+        assert_eq!(tape.two(Two::LessEqual, w, w), tape.two(Two::Equal, w, w));
+        assert_eq!(tape.two(Two::Less, w, w), zero);
     }
 
     #[test]

@@ -8,10 +8,10 @@
 //! A [`Question`] becomes [`case::Case`]s: which paths are at the floor. Each is a tape whose steps
 //! are the drifts and the claim, with ranges that hold wherever the claim does not. The search
 //! bisects boxes of windows, round trips and losses, and leaves out those in which a range cannot
-//! be kept: by enclosures in both directions of the tape (`contract`), by Krawczyk's operator and
-//! by the claim without its part in the drifts (`newton`), and, where the law jumps, by a direction
-//! in which all of its branches drift (`jumps`). A box that cannot be left out is asked for a fixed
-//! point (`witness`).
+//! be kept: by enclosures in both directions of the tape (`contract`), by Krawczyk's operator
+//! (`newton`), by the claim without its part in the drifts and, where the law jumps, by a direction
+//! in which all of its branches drift (`branches`). A box that cannot be left out is asked for a
+//! fixed point (`witness`), which counts only if the law's own program rests there, too.
 
 mod branches;
 mod case;

@@ -3,8 +3,14 @@
 /// Most paths of a connection.
 pub const MOST_PATHS: usize = 8;
 
-/// The longest round trip of the language of laws, in seconds.
-const MOST_RTT: f64 = 2147.0;
+/// The domain for which a law's text is checked, outside which its divisors may be zero and the
+/// bases of its powers negative (`crates/formula/src/range.rs`): windows in segments, round trips
+/// in seconds, segments between losses.
+const LEAST_WINDOW: f64 = 1.0;
+/// See [`LEAST_WINDOW`].
+const ROUND_TRIPS: (f64, f64) = (1e-6, 2_147.483_648);
+/// See [`LEAST_WINDOW`].
+const MOST_SEGMENTS: f64 = 4_294_967_295.0;
 
 /// A claim about all fixed points of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +65,9 @@ impl Question {
     /// What is wrong with the question, and what would be right; `None` if nothing is.
     pub fn fault(&self) -> Option<String> {
         let Question { within, paths, losses, rtts, floor, .. } = *self;
-        let range = |(low, high): (f64, f64), most: f64| 0.0 < low && low <= high && high <= most;
+        let range = |(low, high): (f64, f64), (least, most): (f64, f64)| {
+            least <= low && low <= high && high <= most
+        };
         if !(1..=MOST_PATHS).contains(&paths) {
             return Some(format!("paths is {paths}; a proof is of 1 to {MOST_PATHS} paths"));
         }
@@ -68,24 +76,25 @@ impl Question {
             let below = if self.claim.is_upper() { "" } else { ", and 1 at most" };
             return Some(format!("within is {within}; it is 0 or above{below}"));
         }
-        if !range(losses, 1.0) {
+        let least = 1.0 / MOST_SEGMENTS;
+        if !range(losses, (least, 1.0)) {
             let (low, high) = losses;
             return Some(format!(
-                "losses are from {low} to {high}; they are probabilities, above 0 and up to 1, the least first"
+                "losses are from {low} to {high}; they are probabilities, from 1/{MOST_SEGMENTS} to 1, the least first"
             ));
         }
-        if !range(rtts, MOST_RTT) {
-            let (low, high) = rtts;
+        if !range(rtts, ROUND_TRIPS) {
+            let ((low, high), (least, most)) = (rtts, ROUND_TRIPS);
             return Some(format!(
-                "round trips are from {low} to {high} s; they are above 0 and up to {MOST_RTT} s, the \
-                 shortest first"
+                "round trips are from {low} to {high} s; they are from {least} to {most} s, for which laws \
+                 are checked, the shortest first"
             ));
         }
         let tcp = libm::sqrt(2.0 / losses.1);
-        if !(0.0 < floor && floor <= tcp) {
+        if !(LEAST_WINDOW <= floor && floor <= tcp) {
             return Some(format!(
-                "the floor is {floor} segments; it is above 0, and at most {tcp:.3}, the window of a TCP at \
-                 the largest loss"
+                "the floor is {floor} segments; it is from {LEAST_WINDOW}, the least window for which laws are \
+                 checked, to {tcp}, the window of a TCP at the largest loss"
             ));
         }
         (self.boxes == 0).then(|| "boxes is 0; a proof looks at one at least".into())
@@ -126,6 +135,9 @@ pub struct FixedPoint {
     /// The ratio lies between these, and the fixed point within a relative 1e-6 of the windows:
     /// proved for the given round trips and losses. `None` if it is a number alone.
     pub certain: Option<(f64, f64)>,
+    /// Whether the law's own program rests there with this ratio. The tape was rewritten, and a
+    /// fixed point of the tape alone means that it is wrong.
+    pub confirmed: bool,
 }
 
 /// What is left of the ranges.
@@ -151,8 +163,10 @@ pub struct Answer {
     /// Of the fixed points that were computed at some points of the ranges, that of the least room
     /// to the claim; `None` if none was found there.
     pub nearest: Option<FixedPoint>,
-    /// How many were computed.
+    /// How many different ones were computed.
     pub computed: usize,
+    /// Where the tape and the law's own program differ, if they do; then nothing is proved.
+    pub doubt: Option<String>,
     /// Whether the law depends on the ratios of round trips alone.
     pub free_of_time: bool,
     /// Whether scaling windows by `s` and losses by `1/s²` scales the drift.

@@ -42,6 +42,7 @@ pub fn prove(
         witness: None,
         nearest: None,
         computed: 0,
+        doubt: None,
         free_of_time: scales.time,
         free_of_scale: scales.window,
         open: None,
@@ -79,7 +80,8 @@ pub fn prove(
         }
     }
     narrow.extend(waiting);
-    if !narrow.is_empty() {
+    answer.doubt = search.doubt.take();
+    if !narrow.is_empty() || answer.doubt.is_some() {
         answer.verdict = Verdict::Open;
         answer.open = Some(search.open(&narrow));
         answer.witness = search.doubtful.take();
@@ -98,12 +100,14 @@ pub(crate) struct Search<'a> {
     shares: Vec<f64>,
     /// A fixed point that breaks the claim, as a number without proof.
     doubtful: Option<FixedPoint>,
+    /// Where the tape and the law's own program differ.
+    doubt: Option<String>,
 }
 
 impl<'a> Search<'a> {
     pub(crate) fn new(law: &'a TextLaw, question: &'a Question, cases: Vec<Case>) -> Self {
         let (values, shares) = (Vec::new(), Vec::new());
-        Search { law, question, cases, values, shares, doubtful: None }
+        Search { law, question, cases, values, shares, doubtful: None, doubt: None }
     }
 
     /// Fixed points at some places: the worst one, as a witness if it breaks the claim.
@@ -112,7 +116,14 @@ impl<'a> Search<'a> {
             true => self.question.allowed() - found.ratio,
             false => found.ratio - self.question.allowed(),
         };
-        let all: Vec<FixedPoint> = samples(self.law, self.question).collect();
+        let (mut all, doubt) = samples(self.law, self.question);
+        self.doubt = doubt;
+        all.retain(|found| {
+            let (rtts, losses) = (found.rtts.clone(), found.losses.clone());
+            let wrong = Place::new(self.law, self.question, rtts, losses).unconfirmed(found);
+            self.doubt = self.doubt.take().or(wrong);
+            found.confirmed
+        });
         answer.computed = all.len();
         let worst = all.iter().min_by(|a, b| room(a).total_cmp(&room(b)));
         answer.nearest = worst.cloned();
@@ -204,6 +215,10 @@ impl<'a> Search<'a> {
         let windows = case.paths.iter().map(|path| of(path.window) / scale).collect();
         let place = Place::new(self.law, self.question, rtts, losses);
         let found = place.nearest(windows, &case.free)?;
+        if let Some(doubt) = place.unconfirmed(&found) {
+            self.doubt.get_or_insert(doubt);
+            return None;
+        }
         if breaks(self.question, &found) {
             return Some(place.simplified(found));
         }

@@ -169,8 +169,56 @@ fn a_law_that_is_unfair_in_a_corner_of_the_ranges_is_disproved_there() {
     assert_eq!(answer(LIA, &asked).verdict, Verdict::Proved);
 }
 
+/// Both sides of the comparison are the same number, so that growth is `4/w`: twice TCP's window.
+#[test]
+fn a_product_that_is_compared_with_itself_is_not_less() {
+    for condition in ["w*0.5 <= 0.5*w", "max_s(w_s)*0.5 <= 0.5*max_s(w_s)", "not 0.3*w < w*0.3"] {
+        let text = format!("growth = (if {condition} then 4 else 1)/w\nbackoff = w/2");
+        let asked = question(Claim::DoNoHarm, 0.5);
+        let found = answer(&text, &asked);
+        assert_eq!(found.verdict, Verdict::Disproved, "{text}");
+        let witness = found.witness.unwrap();
+        check(&text, &asked, &witness);
+        assert!((witness.ratio - 2.0).abs() < 1e-9, "{witness:?}");
+        assert_eq!(answer(&text, &question(Claim::DoNoHarm, 1.01)).verdict, Verdict::Proved);
+    }
+    // The largest window, and it alone, has twice TCP's.
+    let text = "growth = (if max_s(w_s)*0.5 <= 0.5*w then 4 else 1)/w\nbackoff = w/2";
+    let asked = question(Claim::DoNoHarm, 0.5);
+    let found = answer(text, &asked);
+    assert_eq!(found.verdict, Verdict::Disproved);
+    check(text, &asked, &found.witness.unwrap());
+}
+
+#[test]
+fn fixed_points_are_counted_once() {
+    let one = Question { losses: (0.01, 0.01), rtts: (0.1, 0.1), ..question(Claim::TcpShare, 0.1) };
+    assert_eq!(answer(LIA, &one).computed, 1);
+    let found = answer(LIA, &question(Claim::TcpShare, 0.1));
+    assert!(found.computed <= 64 && found.doubt.is_none(), "{}", found.computed);
+}
+
+#[test]
+fn windows_round_trips_and_losses_outside_the_domain_of_laws_are_refused() {
+    let right = question(Claim::DoNoHarm, 0.1);
+    assert_eq!(right.fault(), None);
+    for (wrong, words) in [
+        (Question { floor: 0.5, ..right }, "the floor is 0.5 segments; it is from 1,"),
+        (Question { floor: 11.0, ..right }, "the floor is 11 segments; it is from 1,"),
+        (
+            Question { rtts: (1e-7, 0.1), ..right },
+            "round trips are from 0.0000001 to 0.1 s; they are",
+        ),
+        (Question { rtts: (0.1, 2148.0), ..right }, "round trips are from 0.1 to 2148 s; they are"),
+        (Question { losses: (1e-10, 0.1), ..right }, "losses are from 0.0000000001 to 0.1; they"),
+    ] {
+        let fault = wrong.fault().unwrap();
+        assert!(fault.starts_with(words), "{fault}");
+    }
+}
+
 /// Forms of growth with ties, kinks, jumps, and numbers with a unit.
-const GROWTHS: [&str; 10] = [
+const GROWTHS: [&str; 12] = [
     "1/w",
     "1/w_tot",
     "w/rtt^2 / sum_s(x_s)^2",
@@ -181,6 +229,8 @@ const GROWTHS: [&str; 10] = [
     "(if is_largest(l/rtt^2) then 1.2 else 0.3)/w",
     "min(1/w, 0.08) + (if count_s(rtt_s < rtt) > 0 then 0.5 else 0)/w_tot",
     "sqrt(x/x_all)/w + abs(w - w_tot/n)/(9*w_tot^2)",
+    "(if w*0.5 <= 0.5*w then 1.5 else 0.5)/w_tot",
+    "(if max_s(w_s)*0.5 <= 0.5*w then 1.5 else 0.5)/w_tot",
 ];
 const BACKOFFS: [&str; 4] =
     ["w/2", "w - w_tot/2", "w*(1 - 0.5/n)", "w - w/2*min(max_s(x_s)/x, 1.5)"];

@@ -26,15 +26,36 @@ pub(crate) struct Place<'a> {
     pub(crate) losses: Vec<f64>,
 }
 
-/// Fixed points at points of the ranges: the ends and between them, without randomness.
-pub(crate) fn samples<'a>(
-    law: &'a TextLaw,
-    question: &'a Question,
-) -> impl Iterator<Item = FixedPoint> + 'a {
-    (0..SAMPLES).flat_map(move |number| {
+/// Relative distance of windows that are one.
+const SAME: f64 = 1e-6;
+
+/// Relative difference of the tape and the law's own program that rounding explains.
+const ROUNDING: f64 = 1e-6;
+
+/// Fixed points at points of the ranges: the ends and between them, without randomness, each once.
+/// And a place at which the tape and the law's own program differ.
+pub(crate) fn samples(law: &TextLaw, question: &Question) -> (Vec<FixedPoint>, Option<String>) {
+    let (mut all, mut doubt): (Vec<FixedPoint>, _) = (Vec::new(), None);
+    for number in 0..SAMPLES {
         let place = Place::sampled(law, question, number);
-        place.starts().into_iter().filter_map(move |start| place.fixed_point(start))
-    })
+        for start in place.starts() {
+            doubt = doubt.or_else(|| place.doubt(&start));
+            let Some(found) = place.fixed_point(start) else {
+                continue;
+            };
+            if !all.iter().any(|known| is_same(known, &found)) {
+                all.push(found);
+            }
+        }
+    }
+    (all, doubt)
+}
+
+/// Whether two fixed points are one.
+fn is_same(a: &FixedPoint, b: &FixedPoint) -> bool {
+    let near = |(a, b): (&f64, &f64)| (a - b).abs() <= SAME * a.abs().max(b.abs());
+    let place = a.rtts == b.rtts && a.losses == b.losses && a.at_floor == b.at_floor;
+    place && a.windows.iter().zip(&b.windows).all(near)
 }
 
 /// A number of the range in logarithms: for a quarter of the shares either end.
@@ -102,6 +123,61 @@ impl<'a> Place<'a> {
         };
         let others = if count > 1 { count.min(3) } else { 0 };
         [even].into_iter().chain((0..others).map(ahead)).collect()
+    }
+
+    /// What to say where growth or backoff of the tape are not those of the law's own program.
+    fn doubt(&self, windows: &[f64]) -> Option<String> {
+        let windows: Vec<f64> =
+            windows.iter().map(|window| window.max(self.question.floor)).collect();
+        let mut tape = Tape::default();
+        let paths = self.paths(&mut tape);
+        let formulas = self.law.unroll(&mut tape, &paths);
+        let mut values: Vec<f64> = Vec::new();
+        tape.run(&windows, &mut values);
+        let own = self.law.slopes(&windows, &self.rtts, &self.losses);
+        let near = |slot: Slot, own: f64| {
+            let value = values[usize::from(slot)];
+            let far = (value - own).abs() > ROUNDING * value.abs().max(own.abs());
+            value == own || value.is_nan() == own.is_nan() && !far
+        };
+        let pairs = formulas.iter().zip(own.growth.iter().zip(&own.backoff));
+        let agree = pairs.fold(!tape.is_full(), |agree, (path, (growth, backoff))| {
+            agree && near(path.growth, *growth) && near(path.backoff, *backoff)
+        });
+        (!agree).then(|| self.differing(&windows))
+    }
+
+    fn differing(&self, windows: &[f64]) -> String {
+        let Place { rtts, losses, .. } = self;
+        format!(
+            "the list of operations and the law's own program differ at windows {windows:?}, round trips \
+             {rtts:?} s and losses {losses:?}, which is a fault of the proof"
+        )
+    }
+
+    /// A fixed point that the law's own program does not have, in words.
+    pub(crate) fn unconfirmed(&self, found: &FixedPoint) -> Option<String> {
+        (!found.confirmed).then(|| self.differing(&found.windows))
+    }
+
+    /// Whether the law's own program rests at a fixed point of the tape, with its ratio.
+    fn is_confirmed(&self, found: &FixedPoint) -> bool {
+        let own = self.law.slopes(&found.windows, &self.rtts, &self.losses);
+        let rests = |path: usize| {
+            let (window, loss) = (found.windows[path], self.losses[path]);
+            let (growth, backoff) = (own.growth[path], own.backoff[path]);
+            let drift = growth - loss * (window - backoff);
+            let size = growth.abs() + loss * (window + backoff.abs());
+            drift <= ROUNDING * size && (found.at_floor[path] || drift >= -ROUNDING * size)
+        };
+        let (mine, paths) = (found.path, 0..found.windows.len());
+        let part = |path: usize| found.windows[path] * self.rtts[mine] / self.rtts[path];
+        let sum = match self.question.claim {
+            Claim::DoNoHarm => part(mine),
+            _ => paths.clone().map(part).sum(),
+        };
+        let ratio = sum * libm::sqrt(self.losses[mine] / 2.0);
+        paths.into_iter().all(rests) && (ratio - found.ratio).abs() <= ROUNDING * ratio
     }
 
     /// The path that the claim is about, at these windows.
@@ -222,6 +298,9 @@ impl<'a> Place<'a> {
     /// The fixed point at these windows, if it is one.
     fn checked(&self, windows: &[f64], free: &[bool]) -> Option<FixedPoint> {
         let (tape, parts) = self.numbers();
+        if tape.is_full() {
+            return None;
+        }
         let mut values: Vec<f64> = Vec::new();
         tape.run(windows, &mut values);
         for ((drift, lost), free) in parts.iter().zip(free) {
@@ -242,8 +321,12 @@ impl<'a> Place<'a> {
             path,
             ratio: values[usize::from(case.ratio)],
             certain: None,
+            confirmed: false,
         };
-        found.certain = self.certain(&case, windows);
+        found.confirmed = self.is_confirmed(&found);
+        if found.confirmed && !case.tape.is_full() {
+            found.certain = self.certain(&case, windows);
+        }
         Some(found)
     }
 
@@ -300,8 +383,8 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Whether a fixed point is proved, and proved to break the claim.
+/// Whether a fixed point is proved, and proved to break the claim; the law's own program has it.
 pub(crate) fn breaks(question: &Question, found: &FixedPoint) -> bool {
     let both = |(low, high): (f64, f64)| question.is_broken(low) && question.is_broken(high);
-    found.certain.is_some_and(both)
+    found.confirmed && found.certain.is_some_and(both)
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import typer
 
 from .. import _core
 from ..files import check_writable, write_json
-from ..theory.proof import CLAIMS, FixedPoint, Proof, prove
+from ..theory.proof import CLAIMS, NOTE, FixedPoint, Proof, exactly, prove
 from .keeping import show_and_write
 from .lawcheck import given
 from .tables import Table
@@ -90,12 +91,14 @@ def plain(found: Proof) -> dict[str, Any]:
         "rtts_s": list(found.rtts_s),
         "floor": found.floor,
         "statement": found.statement,
+        "note": NOTE,
         "verdict": found.verdict,
         "boxes": found.boxes,
         "computed": found.computed,
         "witness": _plain(found.witness),
         "nearest": _plain(found.nearest),
         "open": {
+            "doubt": found.doubt,
             "boxes": found.open_boxes,
             "share": found.open_share,
             "ranges": {name: list(ends) for name, ends in found.open_ranges.items()},
@@ -124,6 +127,7 @@ def show(found: Proof) -> None:
     out = console()
     out.print(f"{found.claim}: {CLAIMS[found.claim]}", style="bold", highlight=False, markup=False)
     out.print(f"statement: {found.statement}", highlight=False, markup=False)
+    out.print(f"note: {NOTE}", highlight=False, markup=False)
     out.print(f"\n{verdict(found)}", style=STYLES[found.verdict], highlight=False, markup=False)
     if found.verdict == "open":
         for line in left(found):
@@ -133,7 +137,7 @@ def show(found: Proof) -> None:
         out.print(about(found, found.witness), highlight=False, markup=False)
     elif found.nearest is not None:
         out.print(
-            f"of {found.computed} fixed points computed in the ranges, the one with the least room has "
+            f"at 64 places of the ranges, {counted(found.computed)}; the one with the least room has "
             f"{found.nearest.ratio:.6g} times TCP's rate: {found.nearest}",
             highlight=False,
             markup=False,
@@ -145,6 +149,11 @@ def show(found: Proof) -> None:
             "be one about nothing",
             style="yellow",
         )
+
+
+def counted(number: int) -> str:
+    """A number of fixed points in words."""
+    return f"{number} distinct fixed point{'s' * (number != 1)} computed"
 
 
 def verdict(found: Proof) -> str:
@@ -163,13 +172,22 @@ def verdict(found: Proof) -> str:
 
 def left(found: Proof) -> list[str]:
     """What an open search left, in lines."""
-    lines = [
-        f"{found.open_boxes:,} boxes are left, in at most {found.open_share:.3g} of the ranges' volume (in "
-        "logarithms); --boxes looks at more"
-    ]
+    lines = [] if found.doubt is None else [f"{found.doubt}: nothing is proved about this law"]
+    if found.open_boxes:
+        share = digits(found.open_share, 3, ROUND_CEILING)
+        lines.append(
+            f"{found.open_boxes:,} boxes are left, in at most {share} of the ranges' volume (in "
+            "logarithms); --boxes looks at more"
+        )
     for name, (low, high) in found.open_ranges.items():
-        lines.append(f"  {name}: {low:.6g} to {high:.6g}")
+        least, most = digits(low, 6, ROUND_FLOOR), digits(high, 6, ROUND_CEILING)
+        lines.append(f"  {name}: {least} to {most}")
     return lines
+
+
+def digits(value: float, number: int, rounding: str) -> str:
+    """A value with so many digits, rounded in that direction of `decimal`."""
+    return f"{Context(prec=number, rounding=rounding).create_decimal(repr(value)):.{number}g}"
 
 
 def points(point: FixedPoint) -> Table:
@@ -212,4 +230,6 @@ def about(found: Proof, point: FixedPoint) -> str:
     known = "computed, and not proved to exist"
     if point.certain is not None:
         known = "proved to exist at these losses and round trips (Krawczyk's test)"
-    return f"{compared}: {point.ratio:.6g} times, where {found.allowed:.6g} is claimed; {known}"
+    return (
+        f"{compared}: {point.ratio:.6g} times, where {exactly(found.allowed)} is claimed; {known}"
+    )

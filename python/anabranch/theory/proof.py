@@ -11,6 +11,7 @@ traffic that leads to them. docs/explanation/bounded-proofs.md says what that co
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 
@@ -29,6 +30,8 @@ CLAIMS = {
 LOSSES = (1e-4, 0.05)
 RTTS_S = (0.01, 0.3)
 BOXES = 200_000
+MOST_BOXES = 1 << 63
+MOST_PATHS = 8
 MOST_WINDOW = 1 << 24
 """Segments: the largest window of the language of laws."""
 
@@ -76,10 +79,12 @@ class Proof:
     """The outcome of `prove`.
 
     `verdict` is `proved`, `disproved` or `open`. `witness` breaks the claim; under `open` it is a
-    number without proof. `nearest` is of the `computed` fixed points that were found at 64 places
-    of the ranges the one with the least room to the claim; a proof about a law without any says
-    nothing. `open_share` is the part of the ranges' volume in logarithms, at most, in which the
-    search had not come to an end, and `open_ranges` what contains all of that.
+    number without proof. `nearest` is of the `computed` distinct fixed points that were found at 64
+    places of the ranges the one with the least room to the claim; a proof about a law without any
+    says nothing. `doubt` says where the operations that were evaluated and the law's own program
+    differ; the verdict is then `open` unless a fixed point of both breaks the claim. `open_share`
+    is the part of the ranges' volume in logarithms, at most, in which the search had not come to an
+    end, and `open_ranges` what contains all of that.
     """
 
     controller: str
@@ -94,6 +99,7 @@ class Proof:
     computed: int
     witness: FixedPoint | None
     nearest: FixedPoint | None
+    doubt: str | None
     open_boxes: int
     open_share: float
     open_ranges: dict[str, tuple[float, float]]
@@ -105,14 +111,16 @@ class Proof:
 
     @property
     def statement(self) -> str:
-        """What is claimed, about what, over which ranges, and what it leaves out: one paragraph."""
-        return f"{self._ranges} {self._claimed} {_MODEL.format(floor=self.floor)}"
+        """What is claimed, about what, over which ranges, and what it leaves out: one paragraph.
+        Numbers have all digits of those that the proof is about.
+        """
+        return f"{self._ranges} {self._claimed} {_MODEL.format(floor=exactly(self.floor))}"
 
     @property
     def _ranges(self) -> str:
         many = self.paths > 1
-        loss = _range(self.losses, 1.0, "")
-        rtt = _range(self.rtts_s, 1e3, " ms")
+        loss = _range(self.losses, 1, "")
+        rtt = _range(self.rtts_s, 1000, " ms")
         paths = f"{self.paths} paths" if many else "one path"
         shared = "a loss probability {} that all of them meet" if many else "a loss probability {}"
         own = "a loss probability {} of its own on each" if many else "a loss probability {}"
@@ -122,7 +130,7 @@ class Proof:
 
     @property
     def _claimed(self) -> str:
-        times, rate = f"{self.allowed:.6g} times", "sqrt(2/p)/rtt in the same model"
+        times, rate = f"{exactly(self.allowed)} times", "sqrt(2/p)/rtt in the same model"
         if self.claim == "tcp-share":
             tcp = "the rate of a TCP with the shortest of the round trips"
             what = f"the sum of its rates is at most {times} {tcp}"
@@ -135,13 +143,19 @@ class Proof:
 
 
 _MODEL = (
-    "A fixed point is windows from {floor:g} to 2^24 segments at which the drift, growth - p (w - backoff), "
+    "A fixed point is windows from {floor} to 2^24 segments at which the drift, growth - p (w - backoff), "
     "is zero on every path, or not above zero where the window is at the floor; where the law jumps, it is a "
     "mean of the drifts next to the jump. Losses and round trips are any constants of the ranges, so the "
     "statement holds for every capacity, queue and number of other flows that lead to such losses and round "
     "trips. It says nothing about whether and how fast windows come to rest, packets, bursts of losses, "
     "timeouts, slow start, whole numbers of segments, or limits by the receiver or the application."
 )
+
+NOTE = (
+    "the losses and round trips are given, and the TCP is compared at the same ones; how they follow from "
+    "capacities, and what others had before the connection came and have with it, is not covered"
+)
+"""What a reader may take a proof for, and it is not."""
 
 
 def prove(
@@ -160,8 +174,9 @@ def prove(
     `law` is a text, such as `anabranch.Law`, a file of one, or the name of a shipped text. `claim`
     is one of `CLAIMS`, and may be missed by the part `within` of TCP's rate. `paths` is from 1 to
     8; losses are probabilities, round trips seconds, each from the least to the most. `floor` is
-    the least window in segments, at most that of a TCP at the largest loss. After `boxes` boxes the
-    rest is `open`.
+    the least window in segments, from 1 to that of a TCP at the largest loss. All are within the
+    domain of the language of laws: round trips from 1 us to 2147 s, 1/loss below 2^32. After
+    `boxes` boxes the rest is `open`.
 
     The same arguments give the same answer, bit by bit.
 
@@ -170,6 +185,11 @@ def prove(
     """
     known = lookup("claim", claim, CLAIMS, "the claims are")
     text = _text(law)
+    # Beyond these the numbers do not fit into those of the extension.
+    if not 1 <= paths <= MOST_PATHS:
+        raise ValueError(f"paths is {paths}; a proof is of 1 to {MOST_PATHS} paths")
+    if not 1 <= boxes < MOST_BOXES:
+        raise ValueError(f"boxes is {boxes}; a proof looks at one at least, and at less than 2^63")
     found = _core.prove(
         text,
         known,
@@ -193,6 +213,7 @@ def prove(
         computed=found["computed"],
         witness=_point(found["witness"]),
         nearest=_point(found["nearest"]),
+        doubt=found["doubt"],
         open_boxes=found["open_boxes"],
         open_share=found["open_share"],
         open_ranges={name: (low, high) for name, low, high in found["open_ranges"]},
@@ -226,6 +247,13 @@ def _point(found: _core.Rest | None) -> FixedPoint | None:
     )
 
 
-def _range(ends: tuple[float, float], unit: float, name: str) -> str:
-    low, high = (f"{end * unit:.6g}{name}" for end in ends)
+def exactly(value: float, unit: int = 1) -> str:
+    """A number times a unit with all of its digits: over the unit, the text is that double again."""
+    # Decimal digits are multiplied, for a product of doubles would be rounded.
+    text = format(Decimal(repr(float(value))) * unit, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _range(ends: tuple[float, float], unit: int, name: str) -> str:
+    low, high = (f"{exactly(end, unit)}{name}" for end in ends)
     return f"of {low}" if low == high else f"from {low} to {high}"
