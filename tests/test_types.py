@@ -40,6 +40,7 @@ OPEN = {
     "breaking/bench.py": "a scenario's text as nested data, which is changed",
     "breaking/finding.py": "a finding as JSON",
     "breaking/front.py": "findings as JSON",
+    "breaking/journal.py": "lines of a journal as JSON",
     "breaking/network.py": "a network as JSON",
     "breaking/rendering.py": "a scenario's text as nested data, which is made",
     "breaking/variants.py": "a scenario's text as nested data, which is changed",

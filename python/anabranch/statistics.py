@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 Verdict = Literal["reproduced", "not_reproduced", "undecided", "not_run"]
 
@@ -186,8 +186,20 @@ def ratio_of_means(numerator: ArrayLike, denominator: ArrayLike) -> Interval:
     zero.
     """
     x, y = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
-    of_means = x.mean() / y.mean()
-    return interval(of_means + (x - of_means * y) / y.mean())
+    return interval(linearised(x, y))
+
+
+def linearised(numerator: ArrayLike, denominator: ArrayLike) -> NDArray[np.float64]:
+    """Values whose mean is the ratio R of two means, and whose spread is that of the ratio to first
+    order, shape (n,): R + (x - R y)/mean(y). NaN where the mean of `denominator` is zero.
+    """
+    x, y = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
+    of = float(y.mean())
+    if of == 0.0:
+        return np.full(x.shape, np.nan)
+    ratio = float(x.mean()) / of
+    found: NDArray[np.float64] = ratio + (x - ratio * y) / of
+    return found
 
 
 def difference(first: Interval, second: Interval) -> Interval:

@@ -7,11 +7,19 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
+from chance import SMALL as SMALL_RANGES
 
 pytest.importorskip("optuna")
+
+from anabranch.breaking import hunt
+from anabranch.breaking.hunting import Tell
+from anabranch.cli import breaking
 
 COMMAND = [sys.executable, "-c", "from anabranch.cli import main; main()"]
 
@@ -75,6 +83,40 @@ def test_an_interrupted_search_says_what_it_kept_and_goes_on(tmp_path: Path) -> 
     assert journal.read_text().startswith(kept[: kept.rindex("\n") + 1])
 
 
+def test_an_interrupt_of_the_shrinking_writes_what_is_not_confirmed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(*words: Any, tell: Tell, **options: Any) -> object:
+        def stop(done: float, total: float, what: str) -> None:
+            if "shrinking" in what and not what.endswith(" 1 tried"):
+                raise KeyboardInterrupt
+
+        return hunt(*words, tell=stop, **options)
+
+    monkeypatch.setattr(breaking, "hunt", stopped)
+    ranges = replace(SMALL_RANGES, links=(1, 1), queues=("droptail",), paths=(2, 2))
+    options = breaking.BreakOptions(
+        goal="more-than-tcp",
+        limit=None,
+        ranges=ranges,
+        trials=60,
+        seconds=None,
+        seed=1,
+        out=tmp_path,
+        fresh=True,
+        json=tmp_path / "all.json",
+        threads=2,
+    )
+    (tmp_path / "found.html").write_text("of another search")
+    with pytest.raises(typer.Exit) as ended:
+        breaking.break_command("reno", options)
+    assert ended.value.exit_code == 130
+    assert "which is not confirmed" in " ".join(capsys.readouterr().out.split())
+    assert 'title = "Not confirmed: beside reno' in (tmp_path / "found.toml").read_text()
+    assert not (tmp_path / "found.html").exists()
+    assert json.loads((tmp_path / "all.json").read_text()) == []
+
+
 @pytest.mark.parametrize(
     ("words", "what"),
     [
@@ -102,8 +144,54 @@ def test_bad_input_has_status_2_and_says_what_would_be_right(
     assert "Traceback" not in done.stderr
 
 
+def test_a_users_own_goal_replays_by_its_command_and_one_that_fails_has_status_2(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import anabranch as ab\n"
+        "@ab.breaking.goal(limit=1e5)\n"
+        "def fast(trial):\n"
+        "    return trial.rate('subject')\n"
+        "def fails(trial):\n"
+        "    return 1 / 0\n"
+    )
+    words = ["break", "reno", "--goal", f"{file}:fast", *SMALL, "--trials", "8"]
+    done = anabranch(*words, "--out", tmp_path / "fast")
+    assert done.returncode == 1, done.stderr
+    scenario = tmp_path / "fast" / "found.toml"
+    content = json.loads((tmp_path / "fast" / "found.json").read_text())
+    command = content["replay"].split()
+    assert command[:4] == ["anabranch", "break", "reno", "--replay"]
+    assert (
+        command[-2:] == ["--goal", f"{file}:fast"] and f"--goal {file}:fast" in scenario.read_text()
+    )
+    replayed = anabranch(*command[1:], "--json", tmp_path / "replay.json")
+    assert replayed.returncode == 1 and "broken: reno" in replayed.stdout, replayed.stderr
+    assert "5 % longer or shorter in every replication" in " ".join(replayed.stdout.split())
+    kept = json.loads((tmp_path / "replay.json").read_text())
+    assert kept["controller"] == "reno" and kept["broken"] is True
+    assert kept["seeds"] == list(range(1, 21)) and kept["kind"] == "anabranch break --replay"
+    failed = anabranch("break", "reno", "--replay", scenario, "--goal", f"{file}:fails")
+    assert failed.returncode == 2
+    assert f"the goal {file}:fails fails: ZeroDivisionError" in failed.stderr
+    searched = anabranch(*words[:3], f"{file}:fails", *SMALL, "--out", tmp_path / "fails")
+    assert searched.returncode == 2 and "Traceback" not in searched.stderr
+
+
 def test_without_a_goal_every_goal_is_tried(tmp_path: Path) -> None:
-    done = anabranch("break", "cubic", "--trials", "14", "--out", tmp_path, *SMALL)
+    words = ["break", "cubic", "--trials", "14", "--out", tmp_path, *SMALL]
+    (tmp_path / "starves").mkdir()
+    foreign = tmp_path / "starves" / "trials.jsonl"
+    foreign.write_text("notes of mine\n")
+    failed = anabranch(*words, "--json", tmp_path / "all.json")
+    assert failed.returncode in (1, 2) and "error: starves: " in failed.stderr
+    assert "is no journal of a search" in failed.stderr and "oscillates" in failed.stdout
+    assert foreign.read_text() == "notes of mine\n"
+    names = [one["goal"] for one in json.loads((tmp_path / "all.json").read_text())]
+    assert "starves" not in names and {"loses", "oscillates"} <= set(names)
+    foreign.unlink()
+    done = anabranch(*words)
     assert done.returncode in (0, 1), done.stderr
     for name in ("starves", "no-recovery", "oscillates"):
         assert name in done.stdout and (tmp_path / name / "trials.jsonl").exists()

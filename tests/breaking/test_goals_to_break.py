@@ -14,9 +14,11 @@ from chance import SMALL, drawn
 from anabranch.breaking.bench import Bench, UnderTest
 from anabranch.breaking.drawing import Needs
 from anabranch.breaking.goals import GOALS
+from anabranch.breaking.goals.oscillates import swing
 from anabranch.breaking.kind import Goal, Part, guide, judged, leaning, less
 from anabranch.breaking.network import SAME, Event, Link, Network, Path, User
 from anabranch.breaking.own import goal, goal_of
+from anabranch.breaking.ranges import QUEUES
 from anabranch.breaking.rendering import document
 from anabranch.breaking.trial import ITSELF, Trial
 from anabranch.plan import Plan
@@ -53,10 +55,61 @@ def test_reno_on_one_path_is_exactly_its_own_twin() -> None:
         assert set(scored(GOALS[name], one_link(1), "reno").values()) == {0.0}
 
 
+def test_a_fair_queue_is_no_place_for_goals_that_compare_with_one_flow() -> None:
+    """There every subflow has a share of its own, whatever the controller."""
+    for name in ("more-than-tcp", "starves"):
+        assert "fq-codel" not in (GOALS[name].needs.queues or QUEUES)
+        assert "FQ-CoDel" in GOALS[name].meaning
+        for network in drawn(20, needs=GOALS[name].needs):
+            assert all(link.queue != "fq-codel" for link in network.links)
+
+
+def test_a_step_of_the_rate_is_no_swing_and_taking_turns_is() -> None:
+    step, turns = ARRAY([2.0] * 5 + [1.0] * 7), ARRAY([2.0, 2.0, 0.0, 0.0] * 3)
+    assert swing(step) == 0.0 and swing(step[::-1]) == 0.0
+    assert swing(turns) == pytest.approx(turns.std(), rel=0.15)
+    assert swing(ARRAY([3.0] * 8)) == 0.0
+
+
+def test_a_late_user_is_no_oscillation() -> None:
+    path = Path((0,), 0.05)
+    users = (User(SAME, (path,)), User("reno", (path,), late=True))
+    network = Network((Link(5e6),), users, 70.0)
+    for controller in ("cubic", "lia"):
+        assert scored(GOALS["oscillates"], network, controller)["path 1"] < 0.05
+    assert not any(
+        user.late or user.transfers
+        for one in drawn(40, needs=GOALS["oscillates"].needs)
+        for user in one.users
+    )
+
+
+def test_transfers_that_are_not_completed_count() -> None:
+    """Else the transfers that a bully keeps from ending would make it look better."""
+    path = Path((0,), 0.05)
+    users = (User(SAME, (path,)), User("reno", (path,), transfers=0.9))
+    network = Network((Link(1e6),), users, 40.0)
+    bench = Bench(UnderTest.of("reno"), GOALS["delays-transfers"], 2)
+    with bench.working():
+        trial = bench.trial(document(network, "reno"), (1, 2))
+    (run, *_) = trial.runs[ITSELF]
+    place = run.classes.index("short-tcp")
+    flows, classes = run.runs[0].flows, run.runs[0].classes
+    begun = (np.asarray(flows.class_) == "short-tcp") & (
+        np.asarray(flows.start_s) >= trial.plan.warmup_s
+    )
+    open_ = begun & np.isnan(np.asarray(flows.fct_s))
+    assert open_.sum() > 0
+    assert classes.completed_flows[place] == begun.sum() - open_.sum()
+    total_s = classes.completed_flows[place] * classes.fct_mean_s[place]
+    total_s += (trial.plan.duration_s - np.asarray(flows.start_s)[open_]).sum()
+    assert trial.completion_s()[0] == pytest.approx(total_s / begun.sum())
+
+
 def test_bbr_loses_what_a_shallow_queue_does_not_hold() -> None:
     shallow = Network((Link(10e6, buffer=0.2),), (User(SAME, (Path((0,), 0.05),) * 2),), 40.0)
-    assert scored(GOALS["loses"], shallow, "bbr")["subject"] > 0.03
-    assert scored(GOALS["loses"], shallow, "cubic")["subject"] < 0.03
+    bbr, cubic = (scored(GOALS["loses"], shallow, name)["subject"] for name in ("bbr", "cubic"))
+    assert bbr > 0.03 and bbr > 3 * abs(cubic)
 
 
 def test_everybody_loses_in_scenario_b_of_the_draft() -> None:
@@ -118,7 +171,8 @@ def test_a_score_does_not_depend_on_the_names_of_users_and_links(name: str) -> N
     }
     other = replace(trial, plan=renamed_plan(trial.plan, new), runs=runs)
     values = [[p.values.tolist() for p in parts] for parts in goal.score(trial).values()]
-    assert values == [[p.values.tolist() for p in parts] for parts in goal.score(other).values()]
+    again = [[p.values.tolist() for p in parts] for parts in goal.score(other).values()]
+    np.testing.assert_equal(again, values)
 
 
 def renamed_plan(plan: Plan, new: dict[str, str]) -> Plan:
@@ -167,6 +221,8 @@ def test_every_part_of_an_aspect_has_to_be_beyond_its_limit() -> None:
 
 def test_less_is_a_part_of_the_mean_of_the_twin() -> None:
     assert less(ARRAY([1.0, 3.0]), ARRAY([4.0, 4.0])).tolist() == [0.75, 0.25]
+    now, twin = ARRAY([1.0, 2.0, 6.0]), ARRAY([2.0, 4.0, 12.0])
+    assert less(now, twin).tolist() == [0.5, 0.5, 0.5]  # the twin's own spread is none of the ratio
     assert np.isnan(less(ARRAY([1.0]), ARRAY([0.0]))).all()
 
 
@@ -189,11 +245,32 @@ def test_a_goal_of_a_users_own_gets_the_runs_and_may_return_several_values(tmp_p
     assert set(scored(own, one_link(2), "lia")) == {"path 0", "path 1"}
     plain, _ = goal_of(f"{file}:plain")
     assert scored(plain, one_link(1), "reno")["plain"] > 1e5
+    assert plain.given == f"{file}:plain"
     wrong, _ = goal_of(f"{file}:wrong")
     with pytest.raises(ValueError, match="it has a value for each of 3 replications"):
         scored(wrong, one_link(1), "reno")
     with pytest.raises(ValueError, match="there is no goal 'everbody-loses'; did you mean"):
         goal_of("everbody-loses")
+
+
+@pytest.mark.parametrize(
+    ("code", "what"),
+    [
+        ("def mine(trial):\n    return 1 / 0\n", "ZeroDivisionError: division by zero"),
+        ("def mine():\n    return 1\n", "TypeError: mine\\(\\) takes 0 positional arguments"),
+        ("def mine(trial):\n    return trial.rate('nobody')\n", "there is no class 'nobody'"),
+        (
+            "def mine(trial):\n    return ['much', 'more', 'most']\n",
+            "ValueError: could not convert",
+        ),
+    ],
+)
+def test_a_goal_of_a_users_own_that_fails_is_named(code: str, what: str, tmp_path: File) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(code)
+    own, _ = goal_of(f"{file}:mine")
+    with pytest.raises(ValueError, match=f"the goal {file}:mine fails: .*{what}"):
+        scored(own, one_link(1), "reno")
 
 
 def test_a_decorated_function_is_a_goal() -> None:

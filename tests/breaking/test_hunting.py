@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,10 +15,13 @@ pytest.importorskip("optuna")
 
 from anabranch.breaking import hunt
 from anabranch.breaking.bench import Bench
-from anabranch.breaking.finding import Told, write
-from anabranch.breaking.hunting import Outcome
+from anabranch.breaking.finding import Told, write, write_provisional
+from anabranch.breaking.hunting import Hunt, Interrupted, Outcome
 from anabranch.breaking.journal import FILE
+from anabranch.breaking.kind import Aspects
+from anabranch.breaking.network import Network
 from anabranch.breaking.own import goal
+from anabranch.breaking.searching import Search
 from anabranch.breaking.trial import Trial
 from anabranch.scenario import load
 
@@ -84,6 +88,96 @@ def test_an_interrupted_search_goes_on_to_the_same_end(
     assert found(again) == found(outcome) and journal.read_text() == whole
 
 
+GARBAGE = {
+    "null aspects": (b'{"stage": "search", "network": {}, "seeds": [1], "aspects": null}', 2),
+    "a text for a value": (
+        b'{"network": {}, "seeds": [1], "aspects": {"a": [{"values": ["much"], "limit": null}]}}',
+        2,
+    ),
+    "no UTF-8": (b"\xff\xfe\x00", 2),
+    "a list": (b"[1, 2]", 2),
+}
+
+
+@pytest.mark.parametrize("what", GARBAGE)
+def test_a_corrupt_line_is_named_and_left_as_it_is(what: str, tmp_path: Path) -> None:
+    text, number = GARBAGE[what]
+    hunt("reno", "more-than-tcp", ranges=SHARED, trials=1, out=tmp_path)
+    journal = tmp_path / FILE
+    head, *_ = journal.read_bytes().split(b"\n")
+    journal.write_bytes(head + b"\n" + text + b"\n")
+    with pytest.raises(ValueError, match=f"{FILE}, line {number}, is no line of a search"):
+        hunt("reno", "more-than-tcp", ranges=SHARED, trials=1, out=tmp_path)
+    assert journal.read_bytes() == head + b"\n" + text + b"\n"
+
+
+@pytest.mark.parametrize("text", [b"mine", b'{"kind": "notes"}\n', b"\xff\xfe\n", b"[]\nmore\n"])
+def test_a_file_of_somebody_else_is_never_overwritten(text: bytes, tmp_path: Path) -> None:
+    journal = tmp_path / FILE
+    journal.write_bytes(text)
+    for fresh in (False, True):
+        with pytest.raises(ValueError, match=f"{FILE} is no journal of a search"):
+            hunt("reno", "more-than-tcp", ranges=SHARED, trials=1, out=tmp_path, fresh=fresh)
+        assert journal.read_bytes() == text
+
+
+def test_a_folder_is_of_one_search_at_a_time(tmp_path: Path) -> None:
+    def second(done: float, total: float, what: str) -> None:
+        with pytest.raises(ValueError, match="is in use by another search"):
+            hunt("reno", "more-than-tcp", ranges=SHARED, trials=1, out=tmp_path, fresh=True)
+
+    hunt("reno", "more-than-tcp", ranges=SHARED, trials=1, out=tmp_path, tell=second)
+    assert '"optuna"' in (tmp_path / FILE).read_text()
+
+
+def test_an_interrupt_of_the_shrinking_has_the_smallest_network_so_far(tmp_path: Path) -> None:
+    def stop(done: float, total: float, what: str) -> None:
+        if "shrinking" in what and not what.endswith(" 1 tried"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted) as interrupt:
+        hunt("reno", "more-than-tcp", ranges=SHARED, trials=60, tell=stop)
+    bench, outcome = interrupt.value.bench, interrupt.value.outcome
+    assert outcome.finding is None and outcome.provisional
+    write_provisional(bench, outcome, outcome.provisional, tmp_path)
+    plan = load(tmp_path / "found.toml").plan()
+    assert plan.title.startswith("Not confirmed: beside reno")
+
+
+def test_time_that_is_up_leaves_a_finding_that_fresh_seeds_confirm(
+    second_share: tuple[Bench, Outcome],
+) -> None:
+    """Time is up as soon as something is found: the network is confirmed without any shrinking."""
+    bench, _ = second_share
+    search = Search(bench, SHARED, 0.1, 60)
+    search.passed = lambda: float(search.unshrunk > 0)
+    with bench.working():
+        outcome = Hunt(search).run()
+    assert outcome.finding and outcome.finding.steps == 0
+    assert outcome.finding.network == outcome.finding.start
+
+
+def test_no_seed_is_used_twice_for_confirmation(second_share: tuple[Bench, Outcome]) -> None:
+    bench, outcome = second_share
+    assert outcome.finding
+    seen: list[int] = []
+    hunt_again = Hunt(outcome.search)
+    score = bench.score
+
+    def noted(network: Network, seeds: Sequence[int], stage: str) -> Aspects:
+        assert stage == "confirm"
+        seen.extend(seeds)
+        return score(network, seeds, stage)
+
+    bench.score = noted  # type: ignore[method-assign]
+    with bench.working():
+        assert hunt_again._confirmed(outcome.finding.network)
+        looks = hunt_again.looks
+        assert hunt_again._confirmed(outcome.finding.network)
+    bench.score = score  # type: ignore[method-assign]
+    assert len(seen) == len(set(seen)) and hunt_again.looks > looks >= 1
+
+
 def test_a_folder_with_another_search_is_refused(tmp_path: Path) -> None:
     hunt("reno", "more-than-tcp", ranges=SHARED, trials=2, out=tmp_path)
     with pytest.raises(ValueError, match=r"another controller: 'reno', not 'lia'.*--fresh"):
@@ -119,7 +213,10 @@ def test_a_finding_is_written_with_all_that_repeats_it(
     assert all(file.stat().st_size > 500 for file in files)
     plan = load(tmp_path / "found.toml").plan()
     assert "less than beside one TCP" in plan.title and plan.classes[0].name == "subject"
-    assert "anabranch break reno" in plan.source
+    assert (
+        f"anabranch break reno --goal more-than-tcp --limit 0.1 --seed 1 --trials {outcome.search.done} "
+        in plan.source
+    )
     content = json.loads((tmp_path / "found.json").read_text())
     assert content["found"] and content["trials"] == outcome.search.done
     assert content["replay"].endswith("--goal more-than-tcp")

@@ -11,9 +11,9 @@ from chance import drawn
 
 from anabranch.breaking.drawing import Needs, check
 from anabranch.breaking.kind import Judged
-from anabranch.breaking.network import SAME, Network
+from anabranch.breaking.network import SAME, Link, Network, Path, User
 from anabranch.breaking.ranges import Ranges
-from anabranch.breaking.shrinking import MOST_TRIED, Step, shrink
+from anabranch.breaking.shrinking import MOST_TRIED, Step, plainer_traffic, shrink
 from anabranch.statistics import Interval
 
 YES = Judged("it", Interval(1.0, 0.1, 5), 0.4, 1)
@@ -87,8 +87,38 @@ def test_shrinking_keeps_what_the_goal_needs() -> None:
 
 
 def test_shrinking_is_the_same_every_time() -> None:
+    holds = PREDICATES["three users"]
+    (network, *_) = [one for one in drawn(30, needs=Needs(others=2, paths=2)) if holds(one)]
+    first = [step.network for step in shrunk(network, holds)]
+    assert len(first) > 1
+    assert first == [step.network for step in shrunk(network, holds)]
+
+
+def test_a_peer_is_tried_as_a_tcp_on_each_of_its_paths() -> None:
+    own, first, second = Path((0, 1), 0.1), Path((0,), 0.1), Path((1,), 0.1)
+    users = (User(SAME, (own,)), User(SAME, (first, second)))
+    network = Network((Link(5e6), Link(5e6)), users, 60.0)
+    tcps = [
+        one.users[1].paths for one in plainer_traffic(network) if one.users[1].controller == "reno"
+    ]
+    assert tcps == [(first,), (second,)]
+
+
+def test_shrinking_ends_with_the_smallest_so_far_when_time_is_up() -> None:
     (network,) = drawn(1, needs=Needs(others=2, paths=2))
-    holds = PREDICATES["a shallow queue"]
-    start = shrunk(network, lambda one: True)
-    assert [s.network for s in start] == [s.network for s in shrunk(network, lambda one: True)]
-    assert holds(network) in (True, False)
+    asked: list[Network] = []
+
+    def broken(one: Network) -> Judged:
+        asked.append(one)
+        return YES
+
+    told: list[Step] = []
+    chain = shrink(
+        Step(network, YES),
+        broken,
+        Ranges(),
+        Needs(),
+        lambda tried, step: told.append(step),
+        lambda: len(asked) >= 3,
+    )
+    assert len(asked) == 3 and len(chain) == 4 and told == chain

@@ -21,8 +21,9 @@ from .rendering import SUBJECT, document
 from .trial import ITSELF, Trial
 from .variants import Document, shaken, subject_of, under_test
 
-MOST_RECENT = 128
-"""Replications that are kept, for a score over more seeds that follows one over a few of them."""
+MOST_RECENT = 4 * 48
+"""Replications that are kept, for a score over more seeds that follows one over a few of them: the
+most of the shrinking, with three twins."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class Bench:
             for wish, found, work in zip(wishes, known, started, strict=True):
                 if found is None:
                     assert work is not None
-                    found = self.goal.score(work())
+                    found = self.goal(work())
                     self.journal.add(wish.network, wish.seeds, found, stage)
                 scored.append(found)
             return scored
@@ -139,7 +140,7 @@ class Bench:
         subject_of(scenario)
         if not under_test(scenario):
             raise ScenarioError(f"the flow {SUBJECT!r} needs subject = true")
-        variants = {ITSELF: scenario, **self.goal.twins(scenario)}
+        variants = {ITSELF: scenario, **self.goal.twins_of(scenario)}
         seconds = _delays(scenario)
         first: dict[str, str] = {}  # for each variant the first equal one, which is run for both
         for name, one in variants.items():

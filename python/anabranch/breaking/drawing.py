@@ -201,6 +201,18 @@ def impossible(ranges: Ranges, needs: Needs) -> str | None:
     return None
 
 
+def narrowed(ranges: Ranges, needs: Needs) -> Ranges:
+    """The part of the ranges that the networks for a goal come from."""
+    known = tuple(tcp for tcp in ranges.others if tcp == "reno" or not needs.lawful)
+    return replace(
+        ranges,
+        queues=tuple(known_queues(ranges, needs)),
+        others=known,
+        paths=(max(ranges.paths[0], needs.paths), ranges.paths[1]),
+        users=(max(ranges.users[0], 1 + needs.others), ranges.users[1]),
+    )
+
+
 def check(network: Network, ranges: Ranges, needs: Needs) -> None:
     """Raises Unfit for a network outside the ranges, or without what is needed."""
     low, high = ranges.rate_bps

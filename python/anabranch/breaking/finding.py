@@ -21,6 +21,7 @@ from .hunting import Finding, Outcome
 from .kind import Judged
 from .network import SAME, Network
 from .rendering import document
+from .shrinking import Step
 from .variants import Document
 
 if TYPE_CHECKING:
@@ -85,8 +86,9 @@ class Told:
     def source(self) -> str:
         """How it was found."""
         search = self.outcome.search
-        words = ["anabranch", "break", self.given, "--goal", self.bench.goal.name]
+        words = ["anabranch", "break", self.given, "--goal", self.bench.goal.given]
         words += ["--limit", f"{search.limit:g}", "--seed", str(search.seed)]
+        words += ["--trials", str(search.done)]
         words += search.ranges.options()
         return (
             f"found by `{shlex.join(words)}` in trial {self.finding.trial}, shrunk in "
@@ -95,7 +97,7 @@ class Told:
 
     def scenario(self) -> Document:
         """The scenario of the finding, as nested data."""
-        name = f"{self.bench.goal.name}"
+        name = self.bench.goal.name
         text = self.bench.tested.text
         return document(
             self.finding.network, text, name=name, title=self.title(), source=self.source()
@@ -104,7 +106,7 @@ class Told:
     def replay(self, folder: Path) -> list[str]:
         """The words of the command that scores it again on other seeds."""
         words = ["anabranch", "break", self.given, "--replay", str(folder / SCENARIO)]
-        words += ["--goal", self.bench.goal.name]
+        words += ["--goal", self.bench.goal.given]
         if self.finding.judged.value.n != REPLAYED:
             words += ["--repeat", str(self.finding.judged.value.n)]
         if self.outcome.search.limit != self.bench.goal.limit:
@@ -174,6 +176,23 @@ def _judged_json(verdict: Judged) -> dict[str, Any]:
     }
 
 
+def write_provisional(bench: Bench, outcome: Outcome, step: Step, folder: Path) -> None:
+    """Writes the scenario of a network that fresh seeds have not confirmed, and says so in it.
+
+    Raises OSError.
+    """
+    made = document(
+        step.network,
+        bench.tested.text,
+        name=bench.goal.name,
+        title=f"Not confirmed: {sentence(bench, step.judged)} ({described(step.network)})",
+        source=f"an interrupted search for {bench.goal.given}, seed {outcome.search.seed}",
+    )
+    for name in FILES:
+        (folder / name).unlink(missing_ok=True)
+    atomic_write(folder / SCENARIO, Scenario.written(made).text)
+
+
 def write(told: Told, folder: Path) -> list[Path]:
     """Writes the scenario, the page, the JSON and the pictures; the files that were written.
 
@@ -195,7 +214,7 @@ def results(told: Told, scenario: Scenario) -> dict[str, Result]:
     tested, goal = told.bench.tested, told.bench.goal
     own = None if tested.text else tested.given
     found = {tested.label: run(scenario, DRAWN, controller=own)}
-    twins = dict(goal.twins(scenario.document()))
+    twins = dict(goal.twins_of(scenario.document()))
     aspect = told.finding.judged.aspect
     name = aspect if aspect in twins else next(iter(twins), None)
     if name is not None:
@@ -218,7 +237,7 @@ def _page(told: Told, drawn: tuple[Figure, Figure], folder: Path) -> None:
     network, rates = drawn
     finding, goal, search = told.finding, told.bench.goal, told.outcome.search
     rows = [
-        ["score on fresh seeds", goal.shown_interval(finding.judged.value)],
+        ["score on fresh seeds that decided nothing", goal.shown_interval(finding.judged.value)],
         ["limit", goal.shown(search.limit)],
         ["replications", str(finding.judged.value.n)],
         ["in a longer run", goal.shown_interval(finding.longer.value) if finding.longer else "–"],

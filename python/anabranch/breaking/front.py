@@ -6,13 +6,14 @@ import hashlib
 import time
 from collections.abc import Callable
 from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from .. import _core
 from ..controller import ControllerLike, given_name
 from .bench import Bench, UnderTest
-from .drawing import impossible
+from .drawing import impossible, narrowed
 from .hunting import Hunt, Outcome, Tell
 from .journal import FILE, Journal
 from .kind import Goal
@@ -42,10 +43,12 @@ def hunt(
 
     `goal` is a name of `GOALS`, FILE.py:FUNCTION, or a goal; `limit` replaces its limit. `out` is a
     folder in which scores are kept, and from which the same search goes on after an interrupt;
-    `fresh` begins it anew. `seconds` ends the search early, so that its end depends on the machine.
-    Else the same arguments give the same outcome, on any number of threads.
+    `fresh` begins it anew. `seconds` ends search and shrinking early, so that their end depends on
+    the machine; what was found by then is still confirmed. Else the same arguments give the same
+    outcome, on any number of threads.
 
-    Raises ScenarioError for an unknown controller, and ValueError for an unknown goal, for a goal
+    Raises Interrupted, a KeyboardInterrupt with what was found, at an interrupt; ScenarioError for
+    an unknown controller, and ValueError for an unknown goal, for a goal
     of theory and a controller without a law, for ranges that hold no network, and for a folder with
     another search.
     """
@@ -54,6 +57,7 @@ def hunt(
     wanted = ranges or Ranges()
     if why := refusal(tested, chosen, wanted):
         raise ValueError(f"the goal {chosen.name} cannot be tried: {why}")
+    wanted = narrowed(wanted, chosen.needs)
     bound = chosen.limit if limit is None else limit
     journal = Journal()
     if out is not None:
@@ -64,7 +68,7 @@ def hunt(
         Path(out).mkdir(parents=True, exist_ok=True)
         journal = Journal.open(Path(out) / FILE, about, fresh=fresh)
     bench = Bench(tested, chosen, threads, journal)
-    search = Search(bench, wanted, bound, trials, seed, ended=_clock(seconds))
+    search = Search(bench, wanted, bound, trials, seed, passed=_clock(seconds))
     try:
         with bench.working():
             return bench, Hunt(search, tell).run()
@@ -81,12 +85,12 @@ def refusal(tested: UnderTest, goal: Goal, ranges: Ranges) -> str | None:
     return impossible(ranges, goal.needs)
 
 
-def _clock(seconds: float | None) -> Callable[[], bool]:
-    """Whether so many seconds from now have passed."""
+def _clock(seconds: float | None) -> Callable[[], float]:
+    """The part of so many seconds from now that has passed."""
     if seconds is None:
-        return lambda: False
-    until = time.monotonic() + seconds
-    return lambda: time.monotonic() >= until
+        return lambda: 0.0
+    start = time.monotonic()
+    return lambda: (time.monotonic() - start) / seconds
 
 
 def _about(
@@ -97,12 +101,21 @@ def _about(
     classes = Path(given.partition(".py")[0] + ".py") if ".py" in given else None
     return {
         "anabranch": _core.__version__,
+        "optuna": _optuna(),
         "controller": tested.text or tested.label,
         "code of the controller": _digest(classes) if tested.text is None else "",
         "goal": goal.name,
         "code of the goal": _digest(file),
         "limit": limit,
     }
+
+
+def _optuna() -> str:
+    """The version of the optimiser: another one asks for other networks."""
+    try:
+        return version("optuna")
+    except PackageNotFoundError:
+        return ""
 
 
 def _digest(file: Path | None) -> str:

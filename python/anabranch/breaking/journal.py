@@ -7,16 +7,16 @@ its end is the same as without the interrupt.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import IO, Any
 
 import numpy as np
 
-from ..files import atomic_write
 from .kind import Aspects, Part
 from .network import Network
 
@@ -24,31 +24,45 @@ FILE = "trials.jsonl"
 
 KIND = "anabranch break"
 
+FOREIGN = "is no journal of a search, and is left as it is; name another --out"
+
 
 @dataclass
 class Journal:
     """What was scored. Without a file it remembers for the process alone."""
 
     known: dict[str, Aspects] = field(default_factory=dict)
-    file: TextIO | None = None
+    file: IO[bytes] | None = None
 
     @classmethod
     def open(cls, path: Path, about: Mapping[str, Any], *, fresh: bool) -> Journal:
         """The journal in a file, which is made if it is not there; `fresh` begins it anew.
 
-        Raises ValueError if the file is of another search, or is no journal. A last line that an
-        interrupt cut is dropped.
+        Raises ValueError if another process has it open, and if the file is of another search or is
+        no journal, which is left as it is. A last line that an interrupt cut is dropped.
         """
-        head = json.dumps({"kind": KIND, **about}, sort_keys=True)
-        lines = [] if fresh or not path.exists() else path.read_text("utf-8").split("\n")
-        whole = lines[:-1]  # behind the last line break there is nothing, or a line that was cut
-        journal = cls()
-        if whole:
-            _check(path, whole[0], head)
-            journal._read(path, whole[1:])
-        if not whole or lines[-1]:
-            atomic_write(path, "".join(f"{line}\n" for line in (whole or [head])))
-        journal.file = path.open("a", encoding="utf-8")
+        head = json.dumps({"kind": KIND, **about}, sort_keys=True).encode()
+        file = path.open("a+b")
+        try:
+            _lock(path, file)
+            file.seek(0)
+            *whole, cut = file.read().split(b"\n")
+            journal = cls(file=file)
+            if not whole and not head.startswith(cut):
+                raise ValueError(f"{path} {FOREIGN}")
+            old = _head(path, whole[0]) if whole else {}
+            if fresh:
+                whole = []
+            if whole:
+                _check(path, old, json.loads(head))
+                journal._read(path, whole[1:])
+            file.truncate(sum(len(line) + 1 for line in whole))
+            if not whole:
+                file.write(head + b"\n")
+                file.flush()
+        except BaseException:
+            file.close()
+            raise
         return journal
 
     def find(self, network: Network, seeds: Sequence[int]) -> Aspects | None:
@@ -69,7 +83,7 @@ class Journal:
                     for name, parts in aspects.items()
                 },
             }
-            self.file.write(json.dumps(line) + "\n")
+            self.file.write(json.dumps(line).encode() + b"\n")
             self.file.flush()
 
     def close(self) -> None:
@@ -78,29 +92,45 @@ class Journal:
             self.file.close()
             self.file = None
 
-    def _read(self, path: Path, lines: Sequence[str]) -> None:
+    def _read(self, path: Path, lines: Sequence[bytes]) -> None:
         for number, line in enumerate(lines, start=2):
             try:
                 content = json.loads(line)
                 aspects = {
-                    name: [Part(_values(part["values"]), part["limit"]) for part in parts]
+                    name: [Part(_values(part["values"]), _limit(part["limit"])) for part in parts]
                     for name, parts in content["aspects"].items()
                 }
                 self.known[_key(content["network"], content["seeds"])] = aspects
-            except (ValueError, KeyError, TypeError):
+                Network.of_json(content["network"])
+            except (ValueError, KeyError, TypeError, AttributeError):
                 raise ValueError(
                     f"{path}, line {number}, is no line of a search; --fresh begins anew"
                 ) from None
 
 
-def _check(path: Path, found: str, wanted: str) -> None:
-    """Raises ValueError if the heads of a file and of a search differ."""
+def _lock(path: Path, file: IO[bytes]) -> None:
+    """Keeps other processes off until the file is closed. Raises ValueError if one has it."""
     try:
-        old, new = json.loads(found), json.loads(wanted)
-    except ValueError:
-        old, new = {}, json.loads(wanted)
-    if not isinstance(old, dict) or old.get("kind") != KIND:
-        raise ValueError(f"{path} is no journal of a search; name another --out, or give --fresh")
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise ValueError(
+            f"{path} is in use by another search; wait for it, or name another --out"
+        ) from None
+
+
+def _head(path: Path, line: bytes) -> dict[str, Any]:
+    """What a file says that is searched. Raises ValueError if it is no journal."""
+    try:
+        found = json.loads(line)
+    except ValueError:  # also where it is not UTF-8
+        found = None
+    if not isinstance(found, dict) or found.get("kind") != KIND:
+        raise ValueError(f"{path} {FOREIGN}")
+    return found
+
+
+def _check(path: Path, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    """Raises ValueError if the heads of a file and of a search differ."""
     differ = sorted(key for key in new.keys() | old.keys() if old.get(key) != new.get(key))
     if differ:
         key = differ[0]
@@ -119,4 +149,15 @@ def _plain(values: np.ndarray) -> list[float | None]:
 
 
 def _values(values: Sequence[float | None]) -> np.ndarray:
-    return np.array([np.nan if value is None else value for value in values])
+    """Values as they were written. Raises TypeError for a text."""
+    return np.array([np.nan if value is None else _number(value) for value in values])
+
+
+def _limit(value: float | None) -> float | None:
+    return None if value is None else _number(value)
+
+
+def _number(value: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError
+    return float(value)

@@ -7,18 +7,19 @@ beyond the limit. An aspect has one or more parts, all of which have to be beyon
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..statistics import Interval, interval, significant
+from ..statistics import Interval, interval, linearised, significant
 from .drawing import Needs
 from .trial import Trial, Values
 from .variants import Document
 
-CONFIDENCE = 0.95
-"""Of the interval that has to be beyond the limit; with several aspects, of all of them together."""
+RISK = 0.05
+"""That an interval lies beyond the limit by noise; with several aspects, of all of them together."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,10 @@ Twins = Callable[[Document], Mapping[str, Document]]
 def no_twins(_document: Document) -> dict[str, Document]:
     """For a score of the runs alone."""
     return {}
+
+
+class GoalError(ValueError):
+    """A goal that fails, or that returns what is no score."""
 
 
 @dataclass(frozen=True)
@@ -70,10 +75,33 @@ class Goal:
     """Whether the score needs packets; else theory alone."""
     lasting: bool = True
     """Whether a longer run has to show the same."""
+    file: str = ""
+    """FILE.py:FUNCTION of a user's own goal."""
+
+    @property
+    def given(self) -> str:
+        """Text for the command line that selects the goal again."""
+        return self.file or self.name
 
     def __call__(self, trial: Trial) -> Aspects:
-        """The score of a trial."""
-        return self.score(trial)
+        """The score of a trial. Raises GoalError where the goal's function fails."""
+        with self._named():
+            return self.score(trial)
+
+    def twins_of(self, document: Document) -> Mapping[str, Document]:
+        """The twins of a scenario. Raises GoalError where the goal's function fails."""
+        with self._named():
+            return self.twins(document)
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        try:
+            yield
+        except GoalError:
+            raise
+        except Exception as error:
+            text = f"the goal {self.given} fails: {type(error).__name__}: {error}"
+            raise GoalError(text) from error
 
     def shown(self, value: float) -> str:
         """A value with its unit."""
@@ -105,16 +133,16 @@ class Judged:
         return self.margin > 0
 
 
-def judged(aspects: Aspects, limit: float) -> Judged | None:
+def judged(aspects: Aspects, limit: float, risk: float = RISK) -> Judged | None:
     """The verdict on a score of at least two replications; None if no aspect has values.
 
-    With k aspects each interval has a confidence of 1 - 0.05/k (Bonferroni): the chance that one
-    of them lies beyond its limit by noise alone is below 5 %.
+    With k aspects each interval has a confidence of 1 - risk/k (Bonferroni): the chance that one
+    of them lies beyond its limit by noise alone is below `risk`.
     """
     known = {name: parts for name, parts in aspects.items() if _known(parts)}
     if not known:
         return None
-    confidence = 1.0 - (1.0 - CONFIDENCE) / len(known)
+    confidence = 1.0 - risk / len(known)
 
     def weakest(parts: Sequence[Part]) -> tuple[float, Interval]:
         found = []
@@ -161,8 +189,7 @@ def _known(parts: Sequence[Part]) -> bool:
 def less(now: Values, twin: Values) -> Values:
     """How much less something is than in a twin, as a part of the twin's mean, shape (n,).
 
-    The mean in the denominator keeps replications with little from counting much. NaN where the
-    twin has nothing.
+    The ratio of the means keeps replications with little from counting much; its values count that
+    the twin's mean errs too (`statistics.linearised`). NaN where the twin has nothing.
     """
-    of = float(twin.mean())
-    return (twin - now) / of if of > 0 else np.full(len(now), np.nan)
+    return 1.0 - linearised(now, twin)

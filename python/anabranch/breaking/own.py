@@ -28,7 +28,7 @@ from ..offers import lookup
 from ..sweeps.functions import function
 from .drawing import EventNeed, Needs
 from .goals import GOALS
-from .kind import Aspects, Goal, Part, Twins, no_twins
+from .kind import Aspects, Goal, GoalError, Part, Twins, no_twins
 from .trial import Trial
 
 Own = Callable[[Trial], Any]
@@ -86,7 +86,7 @@ def goal_of(text: str) -> tuple[Goal, Path | None]:
         return GOALS[lookup("goal", text, GOALS, "the goals are")], None
     found: Any = function(text, "--goal")
     file = Path(text.rpartition(":")[0])
-    return (found if isinstance(found, Goal) else goal()(found)), file
+    return replace(found if isinstance(found, Goal) else goal()(found), file=text), file
 
 
 def _goal(score: Own, kind: Goal) -> Goal:
@@ -99,13 +99,13 @@ def _no_score(_trial: Trial) -> Aspects:
 
 
 def aspects_of(name: str, values: Any, seeds: int) -> Aspects:
-    """What a function returned, as aspects. Raises ValueError for another shape."""
+    """What a function returned, as aspects. Raises GoalError for another shape."""
     named = values if isinstance(values, Mapping) else {name: values}
     found = {}
     for key, value in named.items():
         column = np.asarray(value, dtype=float)
         if column.shape != (seeds,):
-            raise ValueError(
+            raise GoalError(
                 f"the goal {name} returned {key!r} with shape {column.shape}; it has a value for each "
                 f"of {seeds} replications, shape ({seeds},)"
             )

@@ -7,6 +7,7 @@ whose interval decides.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -40,10 +41,13 @@ MOST_REFUSED = 50
 WORST, BEST = -10.0, 10.0
 """Ends of what the optimiser hears; a network without a score counts as the worst."""
 
+SEARCHING = 0.6
+"""The part of the time after which a search that has found something leaves the rest to shrinking."""
+
 SEEDS_APART = 1_000_000
 """Between the first seeds of two searches: the seeds of a search are its own."""
 
-FIRST = {"search": 0, "check": 100, "shrink": 200, "confirm": 1_000, "longer": 900_000}
+FIRST = {"search": 0, "check": 100, "shrink": 200, "confirm": 1_000}
 """Offset of the first seed of each stage; no two stages share one."""
 
 Tell = Callable[[float, float, str], object]
@@ -79,10 +83,13 @@ class Search:
     seed: int = 1
     done: int = 0
     refused: int = 0
-    best: float = WORST
+    best: float = -math.inf
+    """How far every replication of the best network is beyond the limit."""
     best_network: Network | None = None
-    ended: Callable[[], bool] = lambda: False
-    """Whether time is up."""
+    passed: Callable[[], float] = lambda: 0.0
+    """The part of the time that has passed; 0 without a limit."""
+    unshrunk: int = 0
+    """Broken networks that wait to be shrunk."""
     _study: Any = field(default=None, repr=False)
     _waiting: list[tuple[int, Network]] = field(default_factory=list)
     """Networks that were asked for and are not scored, with the numbers of their trials."""
@@ -94,7 +101,15 @@ class Search:
         """
         self._study = self._study or study(self.seed)
         while self.done < self.trials and not self.ended():
-            yield from self._batch(tell)
+            if self.unshrunk and self.passed() >= SEARCHING:
+                return
+            found = self._batch(tell)
+            self.unshrunk += len(found)
+            yield from found
+
+    def ended(self) -> bool:
+        """Whether time is up."""
+        return self.passed() >= 1.0
 
     def _batch(self, tell: Tell) -> list[Found]:
         """Scores the networks that wait, while the optimiser thinks about the next ones."""
@@ -107,8 +122,8 @@ class Search:
         for (number, network), value in zip(asked, guides, strict=True):
             clipped = min(max(value, WORST), BEST)
             self._study.tell(number, clipped)
-            if clipped > self.best:
-                self.best, self.best_network = clipped, network
+            if value > self.best:
+                self.best, self.best_network = value, network
         self.done += len(asked)
         self._forget()
         tell(self.done, self.trials, self.words())
@@ -159,7 +174,7 @@ class Search:
     def words(self) -> str:
         """The state of the search in a few words."""
         goal = self.bench.goal
-        best = goal.shown(self.best + self.limit) if self.best > WORST else "none"
+        best = goal.shown(self.best + self.limit) if self.best_network else "none"
         return f"{goal.name}: best {best} of {goal.shown(self.limit)}"
 
     def _asked(self, count: int) -> list[tuple[int, Network]]:

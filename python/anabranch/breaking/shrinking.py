@@ -34,28 +34,42 @@ class Step:
     judged: Judged
 
 
+@dataclass(frozen=True)
+class _Rules:
+    """What a smaller network has to be."""
+
+    broken: Broken
+    ranges: Ranges
+    needs: Needs
+    ended: Callable[[], bool]
+
+
 def shrink(
     start: Step,
     broken: Broken,
     ranges: Ranges,
     needs: Needs,
-    tell: Callable[[int, Network], object] = lambda tried, network: None,
+    tell: Callable[[int, Step], object] = lambda tried, step: None,
+    ended: Callable[[], bool] = lambda: False,
 ) -> list[Step]:
     """The broken networks from `start` to the smallest one, each smaller than the last.
 
     `broken` is asked about networks within the ranges that have what is needed; it has to answer
-    the same for the same network. `tell` hears how many were tried, and the smallest so far.
+    the same for the same network. `tell` hears how many were tried, and the smallest so far;
+    `ended` says that time is up.
     """
+    tell(1, start)
+    rules = _Rules(broken, ranges, needs, ended)
     chain, tried = [start], {tidy(start.network)}
     again = True
     while again:
         again = False
         for simpler in PASSES:
-            while step := _first(chain[-1].network, simpler, broken, (ranges, needs), tried):
+            while step := _first(chain[-1].network, simpler, rules, tried):
                 chain.append(step)
                 again = True
-                tell(len(tried), step.network)
-            if len(tried) >= MOST_TRIED:
+                tell(len(tried), step)
+            if len(tried) >= MOST_TRIED or ended():
                 return chain
     return chain
 
@@ -63,19 +77,18 @@ def shrink(
 def _first(
     current: Network,
     simpler: Callable[[Network], Iterator[Network]],
-    broken: Broken,
-    rules: tuple[Ranges, Needs],
+    rules: _Rules,
     tried: set[Network],
 ) -> Step | None:
     """The first of the simpler networks that is broken."""
     for candidate in simpler(current):
-        network = fitted(candidate, *rules)
+        network = fitted(candidate, rules.ranges, rules.needs)
         if network is None or network in tried or not network.size < current.size:
             continue
-        if len(tried) >= MOST_TRIED:
+        if len(tried) >= MOST_TRIED or rules.ended():
             return None
         tried.add(network)
-        if verdict := broken(network):
+        if verdict := rules.broken(network):
             return Step(network, verdict)
     return None
 
@@ -219,8 +232,9 @@ def plainer_traffic(network: Network) -> Iterator[Network]:
         if place and user.controller not in ("reno", SAME):
             yield _with_user(network, place, replace(user, controller="reno"))
         if place and user.controller == SAME:
-            alone = replace(user, controller="reno", paths=user.paths[:1])
-            yield _with_user(network, place, alone)
+            for path in user.paths:
+                alone = replace(user, controller="reno", paths=(path,))
+                yield _with_user(network, place, alone)
 
 
 def plainer_queues(network: Network) -> Iterator[Network]:

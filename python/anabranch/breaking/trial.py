@@ -39,6 +39,11 @@ class Trial:
     """As `runs`, with the controller written into them."""
 
     @property
+    def subject(self) -> Class:
+        """The class of the user whose controller is under test."""
+        return self._planned(SUBJECT)
+
+    @property
     def users(self) -> list[str]:
         """The classes of other users with data without end."""
         return [c.name for c in self._bulk if c.name != SUBJECT]
@@ -51,7 +56,7 @@ class Trial:
     @property
     def paths(self) -> range:
         """The numbers of the subject's paths, from 0."""
-        return range(len(self._planned(SUBJECT).paths))
+        return range(len(self.subject.paths))
 
     @property
     def twins(self) -> list[str]:
@@ -86,17 +91,37 @@ class Trial:
         """A metric of a link, shape (n,)."""
         return np.array([run.link(name, metric)[0] for run in self._runs(variant)])
 
+    def full_rtt_s(self, variant: str = ITSELF) -> float:
+        """The round trip of the subject's longest path in seconds, with the 99th percentiles of the
+        delays of the queues that it crosses.
+        """
+        queues_s = [
+            float(self.link(link.name, "queue_delay_p99_s", variant).max())
+            if link.rate_bps is not None
+            else 0.0
+            for link in self.plan.links
+        ]
+        return max(
+            path.base_rtt_s + sum(queues_s[link] for link in path.links)
+            for path in self.subject.paths
+        )
+
     def completion_s(self, variant: str = ITSELF) -> Values:
-        """Mean completion time of short transfers in seconds, shape (n,); NaN without any."""
+        """Mean time in seconds of the short transfers that begin after the warm-up, shape (n,); NaN
+        without any. One that is not completed counts with its age at the end, which is less than
+        its time.
+        """
         found = []
         for run in self._runs(variant):
-            names = [c.name for c in run.plan.classes if c.transfer_bytes]
-            times = [
-                run.runs[0].classes.fct_mean_s[run.classes.index(name)]
-                for name in names
-                if run.runs[0].classes.completed_flows[run.classes.index(name)] > 0
-            ]
-            found.append(np.mean(times) if times else np.nan)
+            names = {c.name for c in run.plan.classes if c.transfer_bytes}
+            flows = run.runs[0].flows
+            start_s = np.asarray(flows.start_s)
+            counted = np.isin(np.asarray(flows.class_), list(names))
+            counted &= start_s >= run.plan.warmup_s
+            took_s = np.asarray(flows.fct_s)[counted]
+            age_s = run.plan.duration_s - start_s[counted]
+            times_s = np.where(np.isfinite(took_s), took_s, age_s)
+            found.append(float(times_s.mean()) if len(times_s) else np.nan)
         return np.array(found)
 
     def arrived(self, path: int, variant: str = ITSELF) -> list[tuple[Values, Values]]:

@@ -95,6 +95,11 @@ def under_test(document: Document) -> bool:
     return any(flow.get("subject") for flow in document["flow"])
 
 
+def is_line(link: Document) -> bool:
+    """Whether a link is a user's own line, whose delay differs from replication to replication."""
+    return bool(link.get("per_user")) and "rate" not in link
+
+
 def shaken(
     document: Document, seed: int, seconds: Mapping[str, float], *, apart: bool = True
 ) -> Document:
@@ -110,7 +115,7 @@ def shaken(
     lines = {
         link["name"]: Line(place, link, seconds[link["name"]])
         for place, link in enumerate(document["link"])
-        if link.get("per_user") and "rate" not in link and link["name"] in seconds
+        if is_line(link) and link["name"] in seconds
     }
     own: dict[str, Document] = {}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,24 +12,48 @@ from pathlib import Path
 import typer
 
 from ..breaking.bench import Bench, UnderTest
-from ..breaking.finding import FILES, Told, described, outcome_json, sentence, write
+from ..breaking.finding import (
+    FILES,
+    FORMAT,
+    SCENARIO,
+    Told,
+    described,
+    outcome_json,
+    sentence,
+    write,
+    write_provisional,
+)
 from ..breaking.front import TRIALS, hunt, refusal
 from ..breaking.goals import GOALS
-from ..breaking.hunting import Outcome
+from ..breaking.hunting import Interrupted, Outcome
 from ..breaking.journal import FILE
 from ..breaking.kind import judged
 from ..breaking.own import goal_of
 from ..breaking.ranges import Ranges
+from ..breaking.shrinking import Step
+from ..breaking.variants import Document, is_line
 from ..files import check_writable, write_json
 from ..sources import load
 from ..statistics import interval
-from . import INTERRUPTED
+from . import INTERRUPTED, message
+from .keeping import show_and_write
+from .tables import Table
 from .terminal import console, named, progress, table
 
 BROKEN = 1
 """Exit status of a goal that is broken, as of a check that does not hold."""
 
-DIFFER = "every replication has lines that are up to 5 % longer or shorter, user by user"
+WRONG = 2
+"""Exit status where a goal could not be tried, and no other is broken."""
+
+DIFFER = (
+    "{lines} of the scenario {are} up to 5 % longer or shorter in every replication, user by user"
+)
+
+ALIKE = (
+    "note: the scenario has no lines (links with per_user = true and without a rate), so that all "
+    "replications have equal delays, and phases of round trips may decide the score"
+)
 
 TRIALS_OF_ALL = 200
 """Networks that each goal gets when all are tried."""
@@ -65,19 +90,39 @@ def break_command(controller: str, options: BreakOptions) -> None:
     share = _share(options, len(chosen))
     done: list[tuple[Bench, Outcome, Path]] = []
     skipped: list[tuple[str, str]] = []
+    failed: list[str] = []
+    interrupted = False
     for name in chosen:
         goal, _ = goal_of(name)
         if options.goal is None and (why := refusal(tested, goal, options.ranges)):
             skipped.append((name, why))
             continue
         folder = folder_of(options.out, tested.label, goal.name, alone=options.goal is not None)
-        done.append((*_hunted(controller, name, folder, share), folder))
-        _write(*done[-1])
-    show(done, skipped)
-    if options.json:
-        write_json(options.json, [outcome_json(bench, outcome) for bench, outcome, _ in done])
+        try:
+            hunted = (*_hunted(controller, name, folder, share), folder)
+            _write(*hunted)
+        except KeyboardInterrupt:
+            interrupted = True
+            break
+        except (ValueError, OSError) as error:
+            if options.goal is not None:
+                raise
+            failed.append(f"{name}: {message(error)}")
+            continue
+        done.append(hunted)
+    content = [outcome_json(bench, outcome) for bench, outcome, _ in done]
+    show_and_write(
+        lambda: show(done, skipped) if done or skipped else None,
+        (options.json, lambda to: write_json(to, content)),
+    )
+    for text in failed:
+        print(f"error: {text}", file=sys.stderr)
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
     if any(outcome.finding for _, outcome, _ in done):
         raise typer.Exit(BROKEN)
+    if failed:
+        raise typer.Exit(WRONG)
 
 
 def _share(options: BreakOptions, goals: int) -> BreakOptions:
@@ -92,7 +137,12 @@ def _share(options: BreakOptions, goals: int) -> BreakOptions:
 def _hunted(
     controller: str, goal: str, folder: Path, options: BreakOptions
 ) -> tuple[Bench, Outcome]:
-    """The outcome of a search; an interrupt says what was kept."""
+    """The outcome of a search. Raises KeyboardInterrupt after it said what an interrupt kept, and
+    ValueError without the optimiser.
+    """
+    if options.fresh:
+        _remove(folder)
+    kept: Step | None = None
     with progress(f"{goal}: searching") as tell:
         try:
             return hunt(
@@ -108,6 +158,11 @@ def _hunted(
                 seconds=options.seconds,
                 tell=tell,
             )
+        except ModuleNotFoundError as error:
+            raise ValueError(str(error)) from error
+        except Interrupted as interrupt:
+            if kept := interrupt.outcome.provisional:
+                write_provisional(interrupt.bench, interrupt.outcome, kept, folder)
         except KeyboardInterrupt:
             pass
     console().print(
@@ -115,7 +170,12 @@ def _hunted(
         style="bold",
         markup=False,
     )
-    raise typer.Exit(INTERRUPTED)
+    if kept:
+        console().print(
+            f"the smallest network so far, which is not confirmed, is in {folder / SCENARIO}",
+            markup=False,
+        )
+    raise KeyboardInterrupt
 
 
 def folder_of(out: Path | None, label: str, goal: str, *, alone: bool) -> Path:
@@ -131,6 +191,11 @@ def _write(bench: Bench, outcome: Outcome, folder: Path) -> None:
     if outcome.finding:
         write(Told(bench, outcome, outcome.finding), folder)
         return
+    _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Removes a finding."""
     for name in FILES:
         (folder / name).unlink(missing_ok=True)
 
@@ -160,17 +225,15 @@ def show(done: Sequence[tuple[Bench, Outcome, Path]], skipped: Sequence[tuple[st
     for bench, outcome, folder in done:
         if outcome.finding:
             _show_finding(Told(bench, outcome, outcome.finding), folder)
-    missed = [outcome for _, outcome, _ in done if not outcome.finding]
-    if missed:
-        trials = missed[0].search.done
-        many = f"{trials} trials" if len(missed) == 1 else "the trials stated"
-        out.print(
-            f"not found in {many}: this is no proof that the goal holds. Searched: "
-            f"{missed[0].search.ranges.text()}",
-            style="dim",
-            highlight=False,
-            markup=False,
-        )
+    for bench, outcome, _ in done:
+        if not outcome.finding:
+            out.print(
+                f"{bench.goal.name}: not found in {outcome.search.done} trials: this is no proof that the goal holds. "
+                f"Searched: {outcome.search.ranges.text()}",
+                style="dim",
+                highlight=False,
+                markup=False,
+            )
     for name, why in skipped:
         out.print(f"{name}: {why}", style="dim", highlight=False, markup=False)
 
@@ -180,6 +243,15 @@ def _show_finding(told: Told, folder: Path) -> None:
     out.print(told.sentence(), highlight=False, markup=False)
     for words in (told.replay(folder), told.plain(folder)):
         out.print(f"  {shlex.join(words)}", style="dim", highlight=False, markup=False)
+
+
+def _lines(scenario: Document) -> str:
+    """How replications differ."""
+    lines = sum(map(is_line, scenario["link"]))
+    if not lines:
+        return ALIKE
+    many = lines != 1
+    return DIFFER.format(lines=f"{lines} line{'s' * many}", are="are" if many else "is")
 
 
 def replay_command(
@@ -195,7 +267,7 @@ def replay_command(
         raise ValueError(f"--repeat is {len(seeds)}; an interval needs two replications or more")
     scenario = load(file).document()
     with bench.working():
-        aspects = goal.score(bench.trial(scenario, seeds))
+        aspects = goal(bench.trial(scenario, seeds))
     verdict = judged(aspects, limit)
     rows = [
         [
@@ -206,18 +278,34 @@ def replay_command(
         for name, parts in aspects.items()
         for part in parts
     ]
-    out = console()
+    content = {
+        "format": FORMAT,
+        "kind": "anabranch break --replay",
+        "controller": bench.tested.label,
+        "scenario": str(file),
+        "goal": goal.given,
+        "limit": limit,
+        "seeds": list(seeds),
+        "broken": bool(verdict and verdict.broken),
+        "aspect": verdict.aspect if verdict else None,
+        "score": verdict.value.to_json() if verdict else None,
+    }
     title = f"{goal.name} of {bench.tested.label}, {len(seeds)} replications"
-    out.print(table(title, ["aspect", "score", "limit"], rows))
-    if verdict is None:
-        out.print("nothing in this scenario can break the goal", highlight=False)
-        return
-    word = "broken" if verdict.broken else "not broken beyond the interval"
-    out.print(f"{word}: {sentence(bench, verdict)}", highlight=False, markup=False)
-    out.print(DIFFER, style="dim", highlight=False)
-    if options.json:
-        content = {"goal": goal.name, "limit": limit, "broken": verdict.broken}
-        value = verdict.value.to_json()
-        write_json(options.json, content | {"aspect": verdict.aspect, "score": value})
-    if verdict.broken:
+    shown = table(title, ["aspect", "score", "limit"], rows)
+    said = "nothing in this scenario can break the goal"
+    if verdict:
+        word = "broken" if verdict.broken else "not broken beyond the interval"
+        said = f"{word}: {sentence(bench, verdict)}"
+    show_and_write(
+        lambda: _show_score(shown, said, _lines(scenario)),
+        (options.json, lambda to: write_json(to, content)),
+    )
+    if verdict and verdict.broken:
         raise typer.Exit(BROKEN)
+
+
+def _show_score(scores: Table, said: str, lines: str) -> None:
+    out = console()
+    out.print(scores)
+    out.print(said, highlight=False, markup=False)
+    out.print(lines, style="dim", highlight=False, markup=False)

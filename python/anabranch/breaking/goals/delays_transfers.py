@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...statistics import linearised
 from ..drawing import Needs
 from ..kind import Aspects, Goal, Part
 from ..trial import Trial
@@ -13,12 +14,13 @@ def score(trial: Trial) -> Aspects:
     if not trial.twins:
         return {}
     longest = max((trial.completion_s(twin) for twin in trial.twins), key=lambda t: float(t.mean()))
-    return {"short transfers": [Part(trial.completion_s() / longest.mean() - 1.0)]}
+    return {"short transfers": [Part(linearised(trial.completion_s(), longest) - 1.0)]}
 
 
 GOAL = Goal(
     name="delays-transfers",
-    meaning="Short transfers take longer than beside a TCP in the user's place, on whichever of its paths delays them most.",
+    meaning="Short transfers take longer than beside a TCP in the user's place, on whichever of its paths delays them most. "
+    "One that is not completed counts with its age at the end.",
     limit=0.25,
     why="RFC 9743 §5.1.5 has no number; a quarter more is a page that is seen to take longer.",
     score=score,

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from ..drawing import Needs
 from ..kind import Aspects, Goal, Part, less
+from ..ranges import QUEUES
 from ..trial import Trial
 from ..variants import tcp_on_each_path
+
+SHARED = tuple(queue for queue in QUEUES if queue != "fq-codel")
+"""Queues that treat all packets alike. A fair queue gives every subflow a share, whatever its
+controller: two subflows beside a TCP have two thirds."""
 
 
 def score(trial: Trial) -> Aspects:
@@ -19,12 +24,13 @@ def score(trial: Trial) -> Aspects:
 
 GOAL = Goal(
     name="more-than-tcp",
-    meaning="Another user has less than beside a TCP in the user's place, on whichever of its paths that takes most from it.",
+    meaning="Another user has less than beside a TCP in the user's place, on whichever of its paths that takes most from it. "
+    "No link has FQ-CoDel, for which each subflow is a flow of its own.",
     limit=0.1,
     why="RFC 6356 §2, goal 2: no more of a shared resource than a single flow on one of the paths takes. A tenth is more "
     "than a change of the users' starts makes.",
     score=score,
     told="beside {controller}, the user {aspect} has {value} less than beside one TCP in its place",
     twins=tcp_on_each_path,
-    needs=Needs(others=1, event="never"),
+    needs=Needs(others=1, queues=SHARED, event="never"),
 )

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...statistics import linearised
 from ..drawing import Needs
 from ..kind import Aspects, Goal, Part
+from ..timing import LEAST_RECOVERY_S, RECOVERY_ROUND_TRIPS
 from ..trial import ITSELF, Trial, Values
 from ..variants import RENO, RENO_SETTLED, SETTLED, before_and_after
-
-ROUND_TRIPS = 50
-LEAST_S = 5.0
-"""Time to recover after the event: so many round trips of the subject's longest path, as full
-queues make it, and at least so long."""
 
 
 def late_rate(trial: Trial, variant: str, from_s: float) -> Values:
@@ -30,20 +27,13 @@ def score(trial: Trial) -> Aspects:
     ends = [change.at_s for link in trial.plan.links for change in link.changes]
     if not ends:
         return {}
-    planned = next(c for c in trial.plan.classes if c.name == "subject")
-    rtt_s = max(path.base_rtt_s for path in planned.paths)
-    slowest_s = rtt_s + max(
-        float(trial.link(name, "queue_delay_p99_s").max()) for name in trial.links
-    )
-    from_s = max(ends) + max(LEAST_S, ROUND_TRIPS * slowest_s)
-    if from_s > trial.plan.duration_s - LEAST_S:
+    from_s = max(ends) + max(LEAST_RECOVERY_S, RECOVERY_ROUND_TRIPS * trial.full_rtt_s())
+    if from_s > trial.plan.duration_s - LEAST_RECOVERY_S:
         return {}
     own, calm, reno, reno_calm = (
         late_rate(trial, variant, from_s) for variant in (ITSELF, SETTLED, RENO, RENO_SETTLED)
     )
-    if min(calm.mean(), reno_calm.mean()) <= 0:
-        return {}
-    return {"all paths": [Part(reno / reno_calm.mean() - own / calm.mean())]}
+    return {"all paths": [Part(linearised(reno, reno_calm) - linearised(own, calm))]}
 
 
 GOAL = Goal(

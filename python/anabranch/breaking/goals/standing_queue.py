@@ -6,17 +6,15 @@ import numpy as np
 
 from ..drawing import Needs
 from ..kind import Aspects, Goal, Part
-from ..rendering import SUBJECT
 from ..trial import Trial
 from ..variants import RENO, reno_on_every_path
 
 
 def score(trial: Trial) -> Aspects:
     """How many round trips the median delay of each queue of the subject is above that with Reno."""
-    planned = next(c for c in trial.plan.classes if c.name == SUBJECT)
     found = {}
     for place, link in enumerate(trial.plan.links):
-        rtts_s = [path.base_rtt_s for path in planned.paths if place in path.links]
+        rtts_s = [path.base_rtt_s for path in trial.subject.paths if place in path.links]
         if link.rate_bps is None or not rtts_s:
             continue
         own, twin = (
