@@ -19,7 +19,12 @@ from .markdown import block, table, together
 TAKES = {bool: "", int: "whole number", float: "number", str: "text", Path: "path"}
 
 HOLDS_FOR_ROOT = "<!-- needs root: run by tests/linux/test_documented.py -->"
-SERVES = "<!-- not run: serves until Ctrl-C; tests/explorer runs it -->"
+NOT_RUN = {
+    "explore": "serves until Ctrl-C; tests/explorer runs it",
+    "evaluate": "minutes, and files of the reader's; tests/test_cli_evaluate.py runs short forms",
+    "break": "minutes, and files of the reader's; tests/breaking runs short forms",
+}
+"""Commands whose examples tests do not run, and why."""
 
 
 class Word(NamedTuple):
@@ -114,8 +119,8 @@ def examples(command: CommandInfo) -> str:
     """
     found = [line.partition("Example: ")[2] for line in (command.epilog or "").split("\n\n")]
     shown = block("sh", "\n".join(found))
-    if found[0].startswith("anabranch explore"):
-        return f"{SERVES}\n{shown}"
+    if why := NOT_RUN.get(found[0].split()[1]):
+        return f"<!-- not run: {why} -->\n{shown}"
     return f"{HOLDS_FOR_ROOT}\n{shown}" if found[0].startswith("sudo ") else shown
 
 
