@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from anabranch.evaluation.criterion import MEGABITS, RATIO, Case, Criterion, Found, Values
-from anabranch.evaluation.goals import NoWorse, at_most
+from anabranch.evaluation.criterion import MEGABITS, RATIO, Case, Criterion, Found
+from anabranch.evaluation.goals import NoWorse, Values, at_most
 
 SHARED, ALONE = "tests/evaluation/shared.toml", "tests/evaluation/alone.toml"
 

@@ -9,7 +9,7 @@ from planted import ALONE, RATES, SHARED, criterion, share
 
 import anabranch as ab
 from anabranch.evaluation.card import card, file_names, index, seeds_text
-from anabranch.evaluation.criterion import Case, Found, Values
+from anabranch.evaluation.criterion import Case, Found
 from anabranch.evaluation.dossier import (
     INDEX,
     check_pages,
@@ -21,7 +21,7 @@ from anabranch.evaluation.dossier import (
 )
 from anabranch.evaluation.entry import Measured
 from anabranch.evaluation.evaluating import Evaluation
-from anabranch.evaluation.goals import NoWorse, at_most
+from anabranch.evaluation.goals import NoWorse, Values, at_most
 from anabranch.makers import Core
 from anabranch.report import render
 

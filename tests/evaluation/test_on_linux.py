@@ -9,8 +9,9 @@ from planted import SHARED, criterion, rate
 
 import anabranch as ab
 from anabranch import Result, Scenario
-from anabranch.evaluation.criterion import Case, Found, Values
+from anabranch.evaluation.criterion import Case, Found
 from anabranch.evaluation.evaluating import Evaluation
+from anabranch.evaluation.goals import Values
 from anabranch.evaluation.on_linux import Kernel
 from anabranch.linux import LinuxError
 

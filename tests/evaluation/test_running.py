@@ -13,10 +13,10 @@ from planted import ALONE, RATES, SHARED, criterion, numbers, rate, share
 
 import anabranch as ab
 from anabranch import Result, Scenario
-from anabranch.evaluation.criterion import Case, Criterion, Found, Values
+from anabranch.evaluation.criterion import Case, Criterion, Found
 from anabranch.evaluation.entry import Measured, worst
 from anabranch.evaluation.evaluating import Evaluation
-from anabranch.evaluation.goals import NoWorse, at_least, at_most
+from anabranch.evaluation.goals import NoWorse, Values, at_least, at_most
 from anabranch.makers import Core, Options, Wanted
 from anabranch.offers import UnknownName
 from anabranch.seeds import Seeds

@@ -12,15 +12,20 @@ from .. import _core
 from ..controller import outside
 from ..report import Card, Cell, Report, Section, Table
 from .criterion import Criterion, Level
-from .entry import WORDS, Entry, bound_text, interval_text, printed
+from .entry import Entry, bound_text, interval_text, printed
 from .evaluating import Evaluation
 from .goals import Verdict
 from .planning import Contender
 from .requirements import requirements
 
 LEVELS: tuple[Level, ...] = get_args(Level)
-COUNTED: dict[Verdict, str] = {"meets": "met", "misses": "missed"}
-"""Words of verdicts behind a number, where they differ."""
+COUNTED: dict[Verdict, str] = {
+    "meets": "met",
+    "misses": "missed",
+    "undecided": "undecided",
+    "not_evaluated": "not evaluated",
+}
+"""Words of verdicts behind a number."""
 READING = (
     "A case meets its goal if the whole 95 % interval over replications lies inside, misses it if the whole lies outside, "
     "and is undecided otherwise. For a goal relative to Reno and CUBIC, that is not the printed interval, but that of "
@@ -105,8 +110,7 @@ def counts_text(entries: Sequence[Entry], level: Level | None = None) -> str:
     counts = Counter(
         one.verdict for one in entries if level is None or one.criterion.level == level
     )
-    words = {**WORDS, **COUNTED}
-    found = [f"{counts[verdict]} {word}" for verdict, word in words.items() if counts[verdict]]
+    found = [f"{counts[verdict]} {word}" for verdict, word in COUNTED.items() if counts[verdict]]
     return ", ".join(found) or "none"
 
 

@@ -16,7 +16,7 @@ from ..statistics import Interval, interval
 from .evaluating import FORMAT, KIND
 from .goals import Verdict, order
 
-Word = Literal["better", "worse", "no difference"]
+Word = Literal["worse", "better", "no difference"]
 
 FALSE_DISCOVERIES = 0.05
 """Part of the differences that are chance, in the mean (Benjamini and Hochberg 1995). Where nothing
@@ -229,10 +229,10 @@ def comparison(first: dict[str, Any], second: dict[str, Any], names: tuple[str, 
         for criterion, after in zip(first["criteria"], second["criteria"], strict=True)
         for case, other in zip(criterion["cases"], after["cases"], strict=True)
     ]
-    order = ("worse", "better", "no difference")
+    first_to_last = get_args(Word)
     judged = worded(cases)
     return Comparison(
-        names, sorted(judged, key=lambda one: (not one.changed, order.index(one.word)))
+        names, sorted(judged, key=lambda one: (not one.changed, first_to_last.index(one.word)))
     )
 
 

@@ -6,14 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..result import Result
-from .goals import Goal
-
-Values = NDArray[np.float64]
-"""A measure, shape (replications,)."""
+from .goals import Goal, Values
 
 Level = Literal["MUST", "SHOULD", "advice"]
 """Weight of a criterion in RFC 9743; "advice" is text without a key word of BCP 14, and what this

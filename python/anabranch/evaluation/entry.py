@@ -11,16 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..statistics import Interval, interval, significant
-from .criterion import Case, Criterion, Unit, Values
-from .goals import Verdict
-
-WORDS: dict[Verdict, str] = {
-    "meets": "meets",
-    "misses": "misses",
-    "undecided": "undecided",
-    "not_evaluated": "not evaluated",
-}
-"""Verdicts as people read them, best last but one."""
+from .criterion import Case, Criterion, Unit
+from .goals import Values, Verdict
 
 UNMEASURED = "it was not run"
 

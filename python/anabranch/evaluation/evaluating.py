@@ -16,17 +16,17 @@ from .entry import NOTHING, Entry, Measured, Row, judged, printed
 from .planning import (
     RENO,
     Contender,
-    Plan,
     Setting,
+    Workload,
     beside_of,
     beside_rows,
     check_labels,
     contenders,
     is_reno,
     loaded,
-    planned,
     seeds_of,
     selected,
+    workload,
 )
 from .running import Place, Progress, Work
 from .theory_beside import Predictions
@@ -80,9 +80,9 @@ class Evaluation:
         check_labels(self.contenders, self.criteria)
 
     @property
-    def plan(self) -> Plan:
+    def workload(self) -> Workload:
         """The runs that it needs."""
-        return planned(self.criteria, self.contenders, self.seed_list)
+        return workload(self.criteria, self.contenders, self.seed_list)
 
     @property
     def names(self) -> list[str]:
@@ -99,7 +99,7 @@ class Evaluation:
         for criterion in self.criteria:
             for case in criterion.cases:
                 loaded(case.scenario).plan(overrides=case.overrides)
-        work = Work(self.plan, self.maker, progress)
+        work = Work(self.workload, self.maker, progress)
         self.measures, self.besides, self.interrupted = work.measures, work.besides, True
         try:
             work.run()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..statistics import Interval, interval
 
 Values = NDArray[np.float64]
+"""A measure, shape (replications,)."""
 Verdict = Literal["meets", "misses", "undecided", "not_evaluated"]
 Worse = Literal["more", "less", "outside"]
 """Values that are worse: larger ones, smaller ones, or those further beyond either end of a range."""

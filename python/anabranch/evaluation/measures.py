@@ -10,10 +10,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..plan import Class
 from ..result import Result
 from ..runs import Run
 from ..statistics import jain
-from .criterion import SUBJECT, Found, Measure, Values
+from .criterion import SUBJECT, Found, Measure
+from .goals import Values
 
 Floats = NDArray[np.float64]
 
@@ -47,8 +49,8 @@ def occupancy(result: Result, link: str) -> Values:
 
     Raises KeyError for a queue without a limit in packets.
     """
-    planned = next(one for one in result.plan.links if one.name == link)
-    limit = getattr(planned.queue, "limit_packets", None)
+    queue = next(one for one in result.plan.links if one.name == link).queue
+    limit = getattr(queue, "limit_packets", None)
     if not limit:
         raise KeyError(f"{link} has no queue with a limit in packets")
     return np.asarray(result.link(link, "queue_packets") / limit, dtype=float)
@@ -69,7 +71,7 @@ def one_way_delay(quantile: str = "p95", link: str = BOTTLENECK) -> Measure:
 
     def measure(found: Found) -> Values:
         plan = found.result.plan
-        path = next(c for c in plan.classes if c.name == SUBJECT).paths[0]
+        path = planned(found.result).paths[0]
         there = sum(plan.links[place].delay_s for place in path.links)
         return there + found.result.link(link, f"queue_delay_{quantile}_s")
 
@@ -98,7 +100,7 @@ def used(link: str = BOTTLENECK, classes: Sequence[str] = SUBJECTS) -> Measure:
 
     def measure(found: Found) -> Values:
         result = found.result
-        first = next(c for c in result.plan.classes if c.name == classes[0])
+        first = planned(result, classes[0])
         whole = first.packet_bytes / first.payload_bytes
         return whole * _goodput(result, classes) / capacity_bps(result, link)
 
@@ -109,7 +111,7 @@ def left_over(link: str = BOTTLENECK, other: str = "udp") -> Measure:
     """The subject's goodput, headers added, over what traffic of constant rate leaves of a link."""
 
     def measure(found: Found) -> Values:
-        rival = next(c for c in found.result.plan.classes if c.name == other)
+        rival = planned(found.result, other)
         taken = (rival.app_rate_bps or math.nan) * rival.packet_bytes / rival.payload_bytes
         capacity = capacity_bps(found.result, link)
         return used(link)(found) * capacity / (capacity - rival.count * taken)
@@ -230,7 +232,7 @@ def over_equation(link: str = BOTTLENECK) -> Measure:
         p = lost_part(result, SUBJECT)
         place = result.classes.index(SUBJECT)
         rtt = np.array([run.classes.rtt_mean_s[place] for run in result.runs], dtype=float)
-        segment = 8.0 * result.plan.classes[place].packet_bytes
+        segment = 8.0 * planned(result).packet_bytes
         sent = result.path(SUBJECT, 0, "sent_packets").mean(axis=1) * segment
         spans = result.plan.duration_s - result.plan.warmup_s
         return np.asarray(sent / spans * rtt * np.sqrt(2 * p / 3) / segment, dtype=float)
@@ -249,9 +251,7 @@ def backoff() -> Measure:
     def measure(found: Found) -> Values:
         down_s, up_s = outage(found.result)
         half_s = (down_s + up_s) / 2
-        sent = [
-            _between(run, _columns(run, SUBJECTS), half_s, up_s).max() for run in found.result.runs
-        ]
+        sent = [_between(run, columns(run), half_s, up_s).max() for run in found.result.runs]
         return np.array(sent, dtype=float)
 
     return measure
@@ -266,26 +266,23 @@ def sent_in_silence() -> Measure:
     """
 
     def measure(found: Found) -> Values:
-        plan = found.result.plan
         down_s, up_s = outage(found.result)
-        sender = next(c for c in plan.classes if c.name == SUBJECT)
+        sender = planned(found.result)
         first_s = sender.rto_min_s + sender.paths[0].base_rtt_s
         allowed = math.floor(math.log2((up_s - down_s) / first_s + 1))
         from_s = down_s + sender.rto_min_s
-        sent = [
-            _between(run, _columns(run, SUBJECTS), from_s, up_s).max() for run in found.result.runs
-        ]
+        sent = [_between(run, columns(run), from_s, up_s).max() for run in found.result.runs]
         return np.array(sent, dtype=float) / allowed
 
     return measure
 
 
-def _between(run: Run, columns: NDArray[np.bool_], from_s: float, to_s: float) -> Floats:
+def _between(run: Run, chosen: NDArray[np.bool_], from_s: float, to_s: float) -> Floats:
     """Packets that each path sent between two times."""
     t_s = np.asarray(run.series.t_s, dtype=float)
     first = int(np.searchsorted(t_s, from_s, side="right")) - 1
     last = min(int(np.searchsorted(t_s, to_s, side="left")), len(t_s) - 1)
-    sent = np.asarray(run.series.paths.sent_packets, dtype=float)[:, columns]
+    sent = np.asarray(run.series.paths.sent_packets, dtype=float)[:, chosen]
     return np.asarray(sent[last] - sent[first], dtype=float)
 
 
@@ -336,7 +333,7 @@ def _until(
     """Seconds from `from_s` until the rate of classes over the last `over_s`, all of it after
     `from_s`, is at least `wanted_bps`; `end_s - from_s` if it never is.
     """
-    at, rates = rates_over(run, _columns(run, classes), over_s)
+    at, rates = rates_over(run, columns(run, classes), over_s)
     reached = (at >= from_s + over_s) & (rates.sum(axis=1) >= wanted_bps)
     return float((at[reached][0] if reached.any() else end_s) - from_s)
 
@@ -354,8 +351,8 @@ def fair_share_time(
     """
 
     def of(run: Run, end_s: float, part: float) -> float:
-        new = _columns(run, (newcomer,))
-        at, rates = rates_over(run, new | _columns(run, SUBJECTS), over_s)
+        new = columns(run, (newcomer,))
+        at, rates = rates_over(run, new | columns(run), over_s)
         mine = rates_over(run, new, over_s)[1].sum(axis=1)
         whole = part * rates.sum(axis=1)
         fair = (at >= start_s + over_s) & (mine > 0) & (np.abs(mine - whole) <= delta * whole)
@@ -372,18 +369,23 @@ def fair_share_time(
     return measure
 
 
-def rates_over(run: Run, columns: NDArray[np.bool_], over_s: float) -> tuple[Floats, Floats]:
+def rates_over(run: Run, chosen: NDArray[np.bool_], over_s: float) -> tuple[Floats, Floats]:
     """Ends of spans of `over_s`, shape (n,), and the throughput of paths in each in bit/s, shape
     (n, paths), from samples. Raises KeyError without series.
     """
     t_s = np.asarray(run.series.t_s, dtype=float)
-    arrived = np.asarray(run.series.paths.arrived_bytes, dtype=float)[:, columns]
+    arrived = np.asarray(run.series.paths.arrived_bytes, dtype=float)[:, chosen]
     step = t_s[1] - t_s[0]
     width = max(1, round(over_s / step))
     return t_s[width:], 8.0 * (arrived[width:] - arrived[:-width]) / (width * step)
 
 
-def _columns(run: Run, classes: Sequence[str]) -> NDArray[np.bool_]:
-    """Which columns of the series of paths belong to classes."""
+def planned(result: Result, name: str = SUBJECT) -> Class:
+    """A class in the plan. Raises ValueError if there is none of that name."""
+    return result.plan.classes[result.classes.index(name)]
+
+
+def columns(run: Run, classes: Sequence[str] = SUBJECTS) -> NDArray[np.bool_]:
+    """Which columns of the series of paths belong to classes, shape (paths,)."""
     flows = np.asarray(run.paths.flow, dtype=int)
     return np.isin(np.asarray(run.flows.class_)[flows], list(classes))

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..fairness import harm
 from ..result import Result
-from .criterion import SUBJECT, Case, Found, Measure, Values
+from .criterion import SUBJECT, Case, Found, Measure
+from .goals import Values
 from .measures import BOTTLENECK, lost_part, mean_completion, occupancy
 from .one_link import drop_tail
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..fairness import dominance, settling_time
-from ..plan import Class
 from ..result import Result
 from ..runs import Run
 from ..theory import Network, optimum
-from .criterion import SUBJECT, Found, Measure, Values
+from .criterion import SUBJECT, Found, Measure
+from .goals import Values
+from .measures import columns, planned, rates_over
 
 STEADY = ("duration=300 s", "warmup=30 s")
 """A hundred congestion epochs at 10 Mb/s and 100 ms, for shares in steady state."""
@@ -21,6 +21,9 @@ LONG = ("duration=600 s", "warmup=30 s")
 FIRST = '{ links = ["first-line", "first"], back = ["first-back"] }'
 SECOND = '{ links = ["second-line", "second"], back = ["second-back"] }'
 """The subject's paths in rfc9743/two-links."""
+
+BACKUP = SECOND.replace(" }", ", backup = true }")
+"""The second one, used only while the first does not work."""
 
 FAILS = ("warmup=20 s", "duration=30 s", 'link.first.change=[{ at = "20 s", up = false }]')
 """The first path goes down for good; the 10 s from then on are measured."""
@@ -121,7 +124,7 @@ def segments_in_round_trip(path: int) -> Measure:
     """The subject's traffic on a path, in segments in its mean smoothed round trip."""
 
     def measure(found: Found) -> Values:
-        bits = 8.0 * _planned(found.result).packet_bytes
+        bits = 8.0 * planned(found.result).packet_bytes
         rtts_s = found.result.path(SUBJECT, path, "srtt_s")
         rates = found.result.path(SUBJECT, path, "throughput_bps")
         return np.asarray((rates * rtts_s).mean(axis=1) / bits)
@@ -149,18 +152,14 @@ def time_below_share(name: str, link: str, at_s: float, span_s: float) -> Measur
 
     def measure(found: Found) -> Values:
         result = found.result
-        count = {planned.name: planned.count for planned in result.plan.classes}
+        count = {one.name: one.count for one in result.plan.classes}
         fair_bps = result.rates_bps[link] * count[name] / sum(count.values())
-        step = result.plan.sample_s
-        width = round(2.0 / step)
         seconds = []
         for run in result.runs:
-            own = _paths_of(run, name)
-            arrived = np.asarray(run.series.paths.arrived_bytes)[:, own].sum(axis=1)
-            rates = 8.0 * (arrived[width:] - arrived[:-width]) / (width * step)
-            ends = np.asarray(run.series.t_s)[width:]
+            ends, rates = rates_over(run, columns(run, (name,)), 2.0)
             after = (ends > at_s) & (ends <= at_s + span_s)
-            seconds.append(step * np.count_nonzero(rates[after] < 0.8 * fair_bps))
+            below = np.count_nonzero(rates[after].sum(axis=1) < 0.8 * fair_bps)
+            seconds.append(result.plan.sample_s * below)
         return np.array(seconds)
 
     return measure
@@ -189,15 +188,10 @@ def return_time(at_s: float, down_s: float, part: float) -> Measure:
 
 def _on_first(run: Run) -> tuple[Values, Values]:
     """Times of samples, and bytes that the subject's first paths have carried by then."""
-    own = _paths_of(run, SUBJECT) & (np.asarray(run.paths.path) == 0)
+    own = columns(run) & (np.asarray(run.paths.path) == 0)
     return np.asarray(run.series.t_s), np.asarray(run.series.paths.arrived_bytes)[:, own].sum(
         axis=1
     )
-
-
-def _planned(result: Result) -> Class:
-    """The subject in the plan."""
-    return result.plan.classes[result.classes.index(SUBJECT)]
 
 
 def _series(result: Result, metric: str) -> list[Values]:
@@ -206,11 +200,5 @@ def _series(result: Result, metric: str) -> list[Values]:
     """
     skipped = round(result.plan.warmup_s / result.plan.sample_s)
     return [
-        np.asarray(getattr(run.series.paths, metric))[skipped:, _paths_of(run, SUBJECT)]
-        for run in result.runs
+        np.asarray(getattr(run.series.paths, metric))[skipped:, columns(run)] for run in result.runs
     ]
-
-
-def _paths_of(run: Run, name: str) -> NDArray[np.bool_]:
-    """Which paths are of a class, shape (paths,)."""
-    return np.asarray(np.asarray(run.flows.class_)[run.paths.flow] == name)

@@ -10,7 +10,7 @@ from ..linux import LinuxError, fit
 from ..linux import run as run_in_real_time
 from ..result import Result
 from .criterion import Case, Criterion
-from .entry import Measured
+from .entry import UNMEASURED, Measured
 from .evaluating import Evaluation
 from .planning import Contender, loaded
 from .running import UNANSWERED, Place, Progress, measured, reason
@@ -141,7 +141,7 @@ class Kernel:
         own, beside = keys(case, contender)
         found: dict[Key, Result] = {}
         for key in (own, *beside.values()):
-            result = self.results.get(key, "it was not run")
+            result = self.results.get(key, UNMEASURED)
             if isinstance(result, str):
                 return Measured(why=result)
             found[key] = result

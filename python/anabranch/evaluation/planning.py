@@ -56,6 +56,11 @@ class Setting:
     overrides: tuple[str, ...]
     seeds: tuple[int, ...]
 
+    def wanted(self, controller: str | None, *, series: bool, events: bool) -> Wanted:
+        """The runs under a controller; None leaves those of the scenario."""
+        scenario = loaded(self.scenario)
+        return Wanted(scenario, self.seeds, controller, self.overrides, series, events)
+
 
 @dataclass(frozen=True)
 class Use:
@@ -100,15 +105,7 @@ class Trial:
 
     def wanted(self, contender: Contender) -> Wanted:
         """The runs under a controller."""
-        setting = self.setting
-        return Wanted(
-            loaded(setting.scenario),
-            setting.seeds,
-            contender.text,
-            setting.overrides,
-            self.series,
-            self.events,
-        )
+        return self.setting.wanted(contender.text, series=self.series, events=self.events)
 
 
 @dataclass
@@ -124,19 +121,11 @@ class Beside:
 
     def wanted(self) -> Wanted:
         """The runs."""
-        setting = self.setting
-        return Wanted(
-            loaded(setting.scenario),
-            setting.seeds,
-            None,
-            setting.overrides,
-            self.series,
-            self.events,
-        )
+        return self.setting.wanted(None, series=self.series, events=self.events)
 
 
 @dataclass(frozen=True)
-class Plan:
+class Workload:
     """All runs of an evaluation."""
 
     trials: Sequence[Trial]
@@ -160,14 +149,10 @@ class Plan:
         return trials + sum(len(one.setting.seeds) for one in self.beside.values())
 
 
-SCENARIOS: dict[str, Scenario] = {}
-
-
+@cache
 def loaded(name: str) -> Scenario:
     """A shipped scenario; it is read once."""
-    if name not in SCENARIOS:
-        SCENARIOS[name] = load(name)
-    return SCENARIOS[name]
+    return load(name)
 
 
 @cache
@@ -197,11 +182,11 @@ def beside_of(case: Case, seeds: tuple[int, ...]) -> dict[str, Setting]:
     }
 
 
-def planned(
+def workload(
     criteria: Iterable[Criterion],
     contenders: Iterable[Contender],
     seeds: Sequence[int],
-) -> Plan:
+) -> Workload:
     """The runs of criteria under controllers, and under those that stand beside them."""
     evaluated = list(contenders)
     trials: dict[Setting, Trial] = {}
@@ -222,7 +207,7 @@ def planned(
             one.series |= trial.series
             one.events |= trial.events
             one.users += 1
-    return Plan(list(trials.values()), beside)
+    return Workload(list(trials.values()), beside)
 
 
 def seeds_of(case: Case, seeds: Sequence[int]) -> tuple[int, ...]:

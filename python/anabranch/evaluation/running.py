@@ -17,9 +17,10 @@ from ..controller import outside
 from ..makers import Core, Maker, Wanted
 from ..result import Result
 from ..theory import TheoryError
-from .criterion import Case, Criterion, Found, Values
+from .criterion import Case, Criterion, Found
 from .entry import Measured
-from .planning import Beside, Contender, Plan, Setting, Trial, Use, beside_of, besides
+from .goals import Values
+from .planning import Beside, Contender, Setting, Trial, Use, Workload, beside_of, besides
 
 Progress = Callable[[float, float, str], object]
 """Called with the replications done, all of them, and the current run."""
@@ -109,7 +110,7 @@ class Kept:
 class Work:
     """The runs of a plan, on the threads of this process or wherever the maker makes them."""
 
-    plan: Plan
+    workload: Workload
     maker: Maker
     progress: Progress | None = None
     measures: dict[Place, Measured] = field(default_factory=dict)
@@ -128,9 +129,9 @@ class Work:
         """Fills `measures`. Raises KeyboardInterrupt after an interrupt, with the finished ones in
         place, and errors that are not of a single row.
         """
-        self._left = {trial.setting: len(trial.shared) for trial in self.plan.trials}
-        self._kept = {key: Kept(one, one.users) for key, one in self.plan.beside.items()}
-        self.maker.announce(self.plan.wanted())
+        self._left = {trial.setting: len(trial.shared) for trial in self.workload.trials}
+        self._kept = {key: Kept(one, one.users) for key, one in self.workload.beside.items()}
+        self.maker.announce(self.workload.wanted())
         tasks = list(self._tasks())
         maker, workers = self._shared(len(tasks))
         if workers == 1:
@@ -166,7 +167,7 @@ class Work:
         has not begun.
         """
         begun: set[Setting] = set()
-        for trial in self.plan.trials:
+        for trial in self.workload.trials:
             for setting in besides(trial):
                 if setting not in begun:
                     begun.add(setting)
@@ -253,7 +254,7 @@ class Work:
             with self._lock:
                 self._done[what, wanted.overrides] = count * part / of_it
                 if self.progress:
-                    self.progress(sum(self._done.values()), self.plan.runs, what)
+                    self.progress(sum(self._done.values()), self.workload.runs, what)
 
         tell(0, 1)
         result = maker.run(

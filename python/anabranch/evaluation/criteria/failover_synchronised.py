@@ -3,7 +3,7 @@
 from ..criterion import PERCENT, Case, Criterion
 from ..goals import at_least
 from ..mixed_measures import worst_share
-from ..multipath_measures import FAILS, FIRST, SECOND, link
+from ..multipath_measures import BACKUP, FAILS, FIRST, link
 
 SCENARIO = "rfc9743/two-links"
 USERS = (
@@ -14,7 +14,6 @@ USERS = (
     "flow.tcp-on-first.count=0",
     "flow.tcp-on-second.count=8",
 )
-BACKUP = SECOND.replace(" }", ", backup = true }")
 CASES = (
     Case("both paths in use", SCENARIO, USERS),
     Case("to a backup", SCENARIO, (*USERS, f"flow.subject.path=[{FIRST}, {BACKUP}]")),

@@ -2,12 +2,11 @@
 
 from ..criterion import PERCENT, Case, Criterion
 from ..goals import at_least
-from ..multipath_measures import FAILS, FIRST, FOUR, SECOND, link, worst_goodput_over
+from ..multipath_measures import BACKUP, FAILS, FIRST, FOUR, link, worst_goodput_over
 
 SCENARIO = "rfc9743/two-links"
 USERS = (*FOUR, *FAILS)
 LONG_WAY = ("link.second-line.delay=150 ms",)
-BACKUP = SECOND.replace(" }", ", backup = true }")
 
 CRITERION = Criterion(
     name="path-fails",
