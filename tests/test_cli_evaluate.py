@@ -13,8 +13,8 @@ import pytest
 import anabranch as ab
 from anabranch.cli import main
 from anabranch.evaluation import evaluating
-from anabranch.evaluation.criterion import MEGABITS, RATIO, Case, Criterion, Found, Values
-from anabranch.evaluation.goals import NoWorse, at_least, at_most
+from anabranch.evaluation.criterion import MEGABITS, RATIO, Case, Criterion, Found
+from anabranch.evaluation.goals import NoWorse, Values, at_least, at_most
 
 SHARED, ALONE = "tests/evaluation/shared.toml", "tests/evaluation/alone.toml"
 GREEDY = "growth = 3/w; backoff = 0.75*w; law greedy"

@@ -10,7 +10,7 @@ import pytest
 
 from anabranch import fairness
 from anabranch.cli.application import app, called, only
-from anabranch.plan import DropTail
+from anabranch.planned_network import DropTail
 from anabranch.runs import Conservation
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import anabranch as ab
-from anabranch.plan import Opportunities
+from anabranch.planned_network import Opportunities
 from anabranch.result import Result
 
 SCENARIO = """

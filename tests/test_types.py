@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 import anabranch as ab
-from anabranch import metrics, plan, runs, tables
+from anabranch import metrics, plan, planned_network, runs, tables
 from anabranch.files import write_json
-from anabranch.plan import Attachment, DropTail, Link, Plan
+from anabranch.plan import Plan
+from anabranch.planned_network import Attachment, DropTail, Link
 from anabranch.records import PIECE, Missing, Record, meanings, pieces, plain
 from anabranch.result import read_json
 from anabranch.runs import Run
@@ -94,7 +95,7 @@ LOOKS = (
 
 FIELDS = {
     field.name.rstrip("_")
-    for module in (plan, runs, tables)
+    for module in (plan, planned_network, runs, tables)
     for record in vars(module).values()
     if isinstance(record, type) and issubclass(record, Record) and is_dataclass(record)
     for field in fields(record)

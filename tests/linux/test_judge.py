@@ -18,7 +18,7 @@ from anabranch.linux.errors import LinuxError, NotCalibrated, NotValid
 from anabranch.linux.judge import starving, wrong_emulation
 from anabranch.linux.running import Session
 from anabranch.linux.testbed import Order
-from anabranch.plan import LinkChange
+from anabranch.planned_network import LinkChange
 from anabranch.runs import EmulatorReport, PacketBalance, Run
 from anabranch.scenario import load
 from anabranch.tables import Classes, Flows, Paths

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from anabranch.plan import Class, Link, Plan, Red
+from anabranch.plan import Class, Plan
+from anabranch.planned_network import Link, Red
 from anabranch.scenario import load
 
 SHIPPED = load("khalili/scenario-c").plan()

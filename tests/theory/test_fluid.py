@@ -9,7 +9,7 @@ import pytest
 from plans import link, plan, red, scenario_a, scenario_b, scenario_c, users
 from scipy.special import lambertw
 
-from anabranch.plan import DropTail
+from anabranch.planned_network import DropTail
 from anabranch.scenario import Scenario
 from anabranch.theory import (
     Fluid,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from plans import link, plan, red, scenario_a, users
 
-from anabranch.plan import Codel, GilbertElliott
+from anabranch.planned_network import Codel, GilbertElliott
 from anabranch.theory import DropTail, Network, Queue, left_out, single_user
 
 

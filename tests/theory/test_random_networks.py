@@ -3,7 +3,7 @@
 from random_networks import LARGEST_WINDOW, LEAST_WINDOW, SEEDS, scenario_text
 
 from anabranch import Scenario
-from anabranch.plan import Red
+from anabranch.planned_network import Red
 from anabranch.theory import Network, equilibrium
 
 

@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..plan import Plan, Station
+from ..plan import Plan
+from ..planned_network import Station
 from ..records import Indices, Numbers
 from ..result import Result
 from ..runs import Run

@@ -14,7 +14,7 @@ import typer
 from ..fairness import check_demands, demands
 from ..files import check_writable
 from ..makers import Maker
-from ..plan import DropTail, Link, Wifi
+from ..planned_network import DropTail, Link, Wifi
 from ..result import NotRecorded, Recording, Result
 from ..scenario import Scenario
 from ..statistics import (

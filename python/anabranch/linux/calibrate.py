@@ -16,7 +16,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from ..plan import Link, Plan
+from ..plan import Plan
+from ..planned_network import Link
 from ..records import Record
 from ..runs import EmulatorReport, LinkErrors
 from .emulation import Emulation

@@ -13,7 +13,8 @@ import termios
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from ..plan import Class, DropTail, Link, Plan
+from ..plan import Class, Plan
+from ..planned_network import DropTail, Link
 from .errors import LinuxError
 from .tcp_info import IPPROTO_MPTCP
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..plan import Plan, Red
+from ..plan import Plan
+from ..planned_network import Red
 from ..runs import Run
 from ..statistics import significant
 from . import style

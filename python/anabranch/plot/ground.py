@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..plan import Bus, Cell, Medium, Plan, Wifi
+from ..plan import Plan
+from ..planned_network import Bus, Cell, Medium, Wifi
 from ..result import Result
 from ..runs import Run
 

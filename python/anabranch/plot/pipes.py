@@ -17,7 +17,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ..plan import DropTail, Link, Plan, Red
+from ..plan import Plan
+from ..planned_network import DropTail, Link, Red
 from .streams import Stream
 
 FULL = 330.0

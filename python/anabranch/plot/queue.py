@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..plan import Link, Red
+from ..planned_network import Link, Red
 from ..runs import Run
 from ..statistics import significant
 from . import style

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..plan import Medium, Station
+from ..planned_network import Medium, Station
 from ..records import Numbers
 from ..runs import Run
 from . import style

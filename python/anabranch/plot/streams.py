@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..plan import Plan, Wifi
+from ..plan import Plan
+from ..planned_network import Wifi
 from ..result import Result
 from ..runs import Run
 from . import style

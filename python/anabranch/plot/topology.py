@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..plan import Bus
+from ..planned_network import Bus
 from ..runs import Run
 from . import style
 from .flows import Flowing, draw_flows, inches, measured, queue_key, sampled

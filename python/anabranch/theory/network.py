@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
+from .. import _core, planned_network
 from .. import plan as planned
 from ..offers import Value, keyed
 from .errors import TheoryError
@@ -271,7 +271,7 @@ class _Expansion:
         )
 
 
-def _queue(link: planned.Link) -> Queue | None:
+def _queue(link: planned_network.Link) -> Queue | None:
     try:
         return Queue.from_plan(link.queue)
     except ValueError as error:

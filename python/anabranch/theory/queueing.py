@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from .. import _core
-from .. import plan as planned
+from .. import planned_network as planned
 
 BUSY_LOSS = 1e-7
 """A loss below this counts as a link that is not congested, whose queue is empty in the limit.

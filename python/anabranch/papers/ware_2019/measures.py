@@ -10,7 +10,7 @@ from anabranch import theory
 from anabranch.fairness import harm
 from anabranch.papers.laboratory import Laboratory
 from anabranch.papers.library import Cell, Link, Users, Values, measure, plan_of, without_runs
-from anabranch.plan import DropTail
+from anabranch.planned_network import DropTail
 from anabranch.statistics import jain
 
 
