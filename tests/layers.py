@@ -195,6 +195,7 @@ PYTHON = {
     # sweeps are.
     "breaking": {
         "breaking",
+        "fairness",
         "theory",
         "sweeps",
         "plot",

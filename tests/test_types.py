@@ -43,6 +43,7 @@ OPEN = {
     "breaking/front.py": "findings as JSON",
     "breaking/journal.py": "lines of a journal as JSON",
     "breaking/network.py": "a network as JSON",
+    "breaking/queues.py": "a queue as a scenario's text has it",
     "breaking/rendering.py": "a scenario's text as nested data, which is made",
     "breaking/variants.py": "a scenario's text as nested data, which is changed",
     "evaluation/comparing.py": "files of evaluations as JSON",

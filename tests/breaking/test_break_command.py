@@ -18,7 +18,7 @@ from chance import SMALL as SMALL_RANGES
 pytest.importorskip("optuna")
 
 from anabranch.breaking import hunt
-from anabranch.breaking.hunting import Tell
+from anabranch.breaking.searching import Tell
 from anabranch.cli import breaking
 
 COMMAND = [sys.executable, "-c", "from anabranch.cli import main; main()"]

@@ -94,7 +94,11 @@ def test_goals_are_said_with_their_unit() -> None:
     assert at_most(0.05).text(show) == "at most 5 %"
     assert at_least(0.5).text(show) == "at least 50 %"
     assert Between(0.0, 0.5).text(show) == "from 0 % to 50 %"
-    assert NoWorse(slack=0.01).text(show).endswith("tolerance of 10 % and 1 %")
+    assert (
+        NoWorse(slack=0.01).text(show) == "at most 1.1 times the larger of reno and cubic, plus 1 %"
+    )
+    less = NoWorse(more_is_worse=False, factor=1.25).text(show)
+    assert less == "at least the smaller of reno and cubic over 1.25"
 
 
 INF = float("inf")

@@ -14,12 +14,12 @@ from .. import _core
 from ..controller import ControllerLike, given_name
 from .bench import Bench, UnderTest
 from .drawing import impossible, narrowed
-from .hunting import Hunt, Outcome, Tell
+from .hunting import Hunt, Outcome
 from .journal import FILE, Journal
 from .kind import Goal
 from .own import goal_of
 from .ranges import Ranges
-from .searching import Search
+from .searching import Search, Tell
 
 TRIALS = 1000
 """Networks that a search for one goal tries."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from .bench import Bench
 from .kind import RISK, Aspects, Judged, judged, leaning
 from .network import Network
 from .ranges import Ranges
-from .searching import Found, Search, seeds_of
+from .searching import Found, Search, Tell, seeds_of
 from .shrinking import Step, shrink
 from .timing import round_up
 
@@ -32,8 +32,6 @@ LONGER, LONGER_SEEDS = 4.0, (5, 15)
 
 MOST_CONFIRMED = 10
 """Networks of a shrinking, from the smallest up, on which confirmation is tried."""
-
-Tell = Callable[[float, float, str], object]
 
 
 @dataclass(frozen=True)

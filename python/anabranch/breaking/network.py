@@ -22,7 +22,7 @@ class Link:
 
     rate_bps: float
     queue: str = "droptail"
-    """A kind of `rendering.QUEUES`."""
+    """A kind of `queues.QUEUES`."""
     buffer: float = 1.0
     """Its size in bandwidth-delay products, at the mean round trip of the paths that cross it."""
     loss: float = 0.0

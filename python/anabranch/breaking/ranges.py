@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import _core
 from ..offers import lookup
-
-QUEUES = ("droptail", "red", "codel", "pie", "fq-codel")
-"""The kinds of queues that a link may have; the first is the plainest."""
+from .queues import QUEUES
 
 TCPS = ("reno", "cubic", "bbr")
 """The controllers that other users may have, beside the one under test."""
@@ -48,7 +46,7 @@ class Ranges:
     segments every TCP lives on timeouts."""
     packets: float = 50_000
     """Most packets of a run. Networks that need more for a measurement get slower links."""
-    queues: tuple[str, ...] = QUEUES
+    queues: tuple[str, ...] = tuple(QUEUES)
     others: tuple[str, ...] = TCPS
 
     def __post_init__(self) -> None:
@@ -76,9 +74,9 @@ class Ranges:
     def options(self) -> list[str]:
         """The words of the command line for what differs from the ranges without options."""
         plain, words = Ranges(), []
-        for name, write in _WRITERS.items():
+        for name, one in OPTIONS.items():
             if (value := getattr(self, name)) != getattr(plain, name):
-                words += [f"--{_OPTIONS.get(name, name)}", write(value)]
+                words += [one.option, one.written(value)]
         return words
 
     def given(self, **texts: str | None) -> Ranges:
@@ -87,11 +85,11 @@ class Ranges:
         Raises ValueError that names the option, the text and what would be right.
         """
         read = {
-            name: _READERS[name](f"--{_OPTIONS.get(name, name)}", text)
+            name: OPTIONS[name].read(OPTIONS[name].option, text)
             for name, text in texts.items()
             if text is not None
         }
-        return replace(self, **read)  # type: ignore[arg-type]
+        return replace(self, **read)
 
 
 LIMITS = {
@@ -106,8 +104,6 @@ LIMITS = {
     "step": (0.01, 100.0, "steps of rates"),
 }
 """Least and largest value that a range may have, and its name in errors."""
-
-_OPTIONS = {"rate_bps": "rate", "rtt_s": "rtt", "outage_s": "outage"}
 
 
 def _counted(span: tuple[int, int], noun: str) -> str:
@@ -164,47 +160,39 @@ def _counts(option: str, text: str) -> tuple[int, int]:
     return int(low), int(high)
 
 
-def _queues(option: str, text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_one(option, word, QUEUES) for word in text.split(",")))
+def _listed(known: Sequence[str]) -> Callable[[str, str], tuple[str, ...]]:
+    def read(option: str, text: str) -> tuple[str, ...]:
+        what = f"{option.removeprefix('--')} entry"
+        words = (lookup(what, word.strip(), known, "the entries are") for word in text.split(","))
+        return tuple(dict.fromkeys(words))
 
-
-def _tcps(option: str, text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_one(option, word, TCPS) for word in text.split(",")))
-
-
-def _one(option: str, word: str, known: tuple[str, ...]) -> str:
-    return lookup(f"{option.removeprefix('--')} entry", word.strip(), known, "the entries are")
-
-
-_READERS = {
-    "rate_bps": _rates,
-    "rtt_s": _times,
-    "buffer": _numbers,
-    "loss": _numbers,
-    "links": _counts,
-    "users": _counts,
-    "paths": _counts,
-    "outage_s": _times,
-    "step": _numbers,
-    "queues": _queues,
-    "others": _tcps,
-}
-"""How each range is read from the text of its option."""
+    return read
 
 
 def _spanned(unit: str = "", of_unit: float = 1.0) -> Callable[[tuple[float, float]], str]:
     return lambda span: "..".join(f"{value / of_unit:g}" for value in dict.fromkeys(span)) + unit
 
 
-_WRITERS: dict[str, Callable[[Any], str]] = {
-    "rate_bps": _spanned("Mb/s", 1e6),
-    "rtt_s": _spanned("ms", 1e-3),
-    "buffer": _spanned(),
-    "loss": _spanned(),
-    "links": _spanned(),
-    "users": _spanned(),
-    "paths": _spanned(),
-    "queues": ",".join,
-    "others": ",".join,
+@dataclass(frozen=True)
+class Option:
+    """An option of the command line for a range."""
+
+    option: str
+    read: Callable[[str, str], Any]
+    """The range from the option and its text. Raises ValueError that names both."""
+    written: Callable[[Any], str]
+    """The text of a range, which `read` reads."""
+
+
+OPTIONS = {
+    "rate_bps": Option("--rate", _rates, _spanned("Mb/s", 1e6)),
+    "rtt_s": Option("--rtt", _times, _spanned("ms", 1e-3)),
+    "buffer": Option("--buffer", _numbers, _spanned()),
+    "loss": Option("--loss", _numbers, _spanned()),
+    "links": Option("--links", _counts, _spanned()),
+    "users": Option("--users", _counts, _spanned()),
+    "paths": Option("--paths", _counts, _spanned()),
+    "queues": Option("--queues", _listed(tuple(QUEUES)), ",".join),
+    "others": Option("--others", _listed(TCPS), ",".join),
 }
-"""How each range is written as the text of its option."""
+"""The options by the names of the ranges; others can be set from Python alone."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 from ..statistics import significant
 from .network import SAME, Link, Network, User
+from .queues import QUEUES
 from .timing import EVENT_AT, WARMUP
 
 SUBJECT = "subject"
@@ -47,31 +47,6 @@ CHOICES = (
     ),
 )
 """What a search has to choose: parameter, value and reason."""
-
-
-def _droptail(packets: int) -> Any:
-    return {"droptail": {"packets": f"{packets} packets"}}
-
-
-def _red(packets: int) -> Any:
-    curve = {"min": f"{packets / 4:g} packets", "max": f"{packets / 2:g} packets", "max_p": 0.1}
-    averaging = {"weight": 0.0625, "spacing": "independent"}
-    return {"red": {**curve, **averaging, "limit": f"{2 * packets} packets"}}
-
-
-def _limited(kind: str) -> Callable[[int], Any]:
-    return lambda packets: {kind: {"limit": f"{packets} packets"}}
-
-
-QUEUES: dict[str, Callable[[int], Any]] = {
-    "droptail": _droptail,
-    "red": _red,
-    "codel": _limited("codel"),
-    "pie": _limited("pie"),
-    "fq-codel": _limited("fq-codel"),
-}
-"""Queues of so many packets. RED drops everything at the size, with a curve whose lower half ends
-at 10 %, as the one of draft-khalili-mptcp-performance-issues-04 does."""
 
 
 def queue_packets(network: Network, link: int) -> int:
@@ -127,7 +102,7 @@ def _link(network: Network, place: int) -> dict[str, Any]:
     found: dict[str, Any] = {
         "name": link_names(network)[place],
         "rate": _rate(link.rate_bps),
-        "queue": QUEUES[link.queue](queue_packets(network, place)),
+        "queue": QUEUES[link.queue].rendered(queue_packets(network, place)),
     }
     if link.loss:
         found["loss"] = {"probability": link.loss}

@@ -51,6 +51,7 @@ FIRST = {"search": 0, "check": 100, "shrink": 200, "confirm": 1_000}
 """Offset of the first seed of each stage; no two stages share one."""
 
 Tell = Callable[[float, float, str], object]
+"""Called with the trials done, all of them, and the state in words."""
 
 
 def seeds_of(search: int, stage: str, count: int, first: int = 0) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from .network import PACKET_BITS, Link, Network, rounded
+from .queues import QUEUES
 
 WARMUP = 0.25
 """The part of a run that is discarded."""
@@ -30,14 +31,6 @@ RECOVERY_ROUND_TRIPS = 50
 LEAST_RECOVERY_S = 5.0
 """As `RECOVERY_ROUND_TRIPS`: more than the timeouts of the shortest paths back off to."""
 
-FILLED = {"droptail": 1.0, "red": 0.5}
-"""How much of each kind of queue fills before it drops what makes every TCP slow down; a quarter of
-others."""
-
-FEWEST_PACKETS = 4
-LEAST_PACKETS = {"red": 8}
-"""Of a queue. RED begins to drop at a quarter of its size."""
-
 STEPS = (1, 1.5, 2, 3, 5, 7)
 """Round durations, times a power of ten."""
 
@@ -52,7 +45,7 @@ def full_rtt_s(network: Network, links: tuple[int, ...], rtt_s: float) -> float:
 
 def filled(link: Link) -> float:
     """How far a queue fills, in bandwidth-delay products."""
-    return FILLED.get(link.queue, 0.25) * link.buffer
+    return QUEUES[link.queue].filled * link.buffer
 
 
 def sawtooth_s(network: Network) -> float:
@@ -141,7 +134,7 @@ def deepened(network: Network) -> Network:
     """The network with queues that hold at least the packets that every queue holds."""
     links = []
     for place, link in enumerate(network.links):
-        least = LEAST_PACKETS.get(link.queue, FEWEST_PACKETS) / network.bdp_packets(place)
+        least = QUEUES[link.queue].fewest / network.bdp_packets(place)
         buffer = link.buffer if link.buffer >= 0.99 * least else rounded(1.05 * least)
         links.append(replace(link, buffer=buffer))
     return replace(network, links=tuple(links))

@@ -15,6 +15,7 @@ from typing import Any
 
 from .. import _core
 from .._core import ScenarioError
+from ..fairness.references import OWN
 from .rendering import SUBJECT
 
 Document = dict[str, Any]
@@ -26,9 +27,6 @@ replication."""
 
 COPY = "/"
 """Between the name of a class and the number of a user in it that has a class of its own."""
-
-OWN = ("controller", "subject", "base", "path", "striped", "fair")
-"""Keys of the subject that a TCP in its place does not have."""
 
 
 def subject_of(document: Document) -> Document:

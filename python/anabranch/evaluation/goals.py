@@ -157,12 +157,14 @@ class NoWorse:
         return worst / self.factor - self.slack, np.inf
 
     def text(self, show: Show) -> str:
-        """Such as "no more than reno and cubic, with a tolerance of 10 %"."""
-        than = "no more than" if self.more_is_worse else "no less than"
-        named = " or ".join(self.needs)
-        percent = f"{100 * (self.factor - 1):.0f} %"
-        extra = f" and {show(self.slack)}" if self.slack else ""
-        return f"{than} {named}, with a tolerance of {percent}{extra}"
+        """Such as "at most 1.1 times the larger of reno and cubic, plus 5 %"."""
+        named = " and ".join(self.needs)
+        slack = show(self.slack) if self.slack else ""
+        if self.more_is_worse:
+            plus = f", plus {slack}" if slack else ""
+            return f"at most {self.factor:g} times the larger of {named}{plus}"
+        less = f", less {slack}" if slack else ""
+        return f"at least the smaller of {named} over {self.factor:g}{less}"
 
     def _worst(self, references: Mapping[str, Values]) -> Values:
         """The values of the reference with the most replications without a value, and of those

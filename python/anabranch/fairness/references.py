@@ -21,8 +21,8 @@ Floats = NDArray[np.float64]
 Runs = Callable[[Scenario, list[int]], Result]
 """A function that gives results: by simulation, by measurement, or from a cache."""
 
-OWN = ("controller", "base", "path", "striped", "protocol", "fair")
-"""Keys of an ensemble that a TCP in its place does not have."""
+OWN = ("controller", "subject", "base", "path", "striped", "protocol", "fair")
+"""Keys of a flow that a TCP in its place does not have."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The goals. A goal is a file here, and a line in `GOALS`."""
+"""The goals. A goal is a file here and a line below; goals that share a score stand in one file."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..drawing import Needs
 from ..kind import Aspects, Goal, Part, less
-from ..ranges import QUEUES
+from ..queues import QUEUES
 from ..trial import Trial
 from ..variants import tcp_on_each_path
 
