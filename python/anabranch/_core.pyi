@@ -294,8 +294,6 @@ class Proved(TypedDict):
     boxes: int
     computed: int
     """Fixed points that were computed at some places of the ranges."""
-    free_of_time: bool
-    free_of_scale: bool
     witness: Rest | None
     nearest: Rest | None
     doubt: str | None

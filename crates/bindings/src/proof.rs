@@ -57,8 +57,6 @@ fn row<'py>(py: Python<'py>, answer: &Answer) -> PyResult<Bound<'py, PyDict>> {
     row.set_item("boxes", answer.boxes)?;
     row.set_item("computed", answer.computed)?;
     row.set_item("doubt", answer.doubt.as_ref())?;
-    row.set_item("free_of_time", answer.free_of_time)?;
-    row.set_item("free_of_scale", answer.free_of_scale)?;
     for (name, found) in [("witness", &answer.witness), ("nearest", &answer.nearest)] {
         let found = found.as_ref().map(|found| point(py, found)).transpose()?;
         row.set_item(name, found)?;

@@ -3,14 +3,14 @@
 //!
 //! Sums, differences, products and quotients are rounded outwards by one unit in the last place
 //! unless they are exact; so are square roots, which `libm` rounds correctly. Exponentials,
-//! logarithms and powers are widened by [`MARGIN`], many times the error that `libm` documents.
+//! logarithms and powers are widened by `MARGIN`, many times the error that `libm` documents.
 
 use crate::graph::{One, Two};
 use crate::number::Number;
 
 /// Relative widening of exponentials, logarithms and powers: 8 units in the last place, where
 /// `libm` documents less than one.
-pub const MARGIN: f64 = 8.0 * f64::EPSILON;
+const MARGIN: f64 = 8.0 * f64::EPSILON;
 
 /// All real numbers from `low` to `high`; an infinite end is no number itself. A condition is 1
 /// where it holds, 0 where it does not, and both where that is undecided.

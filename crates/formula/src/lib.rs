@@ -39,7 +39,7 @@ mod tokens;
 
 pub use collect::MOST_NOTES;
 pub use dual::Dual;
-pub use enclosure::{Enclosure, MARGIN};
+pub use enclosure::Enclosure;
 pub use error::LawError;
 pub use graph::{Graph, Index, ME, Node, NodeId, One, Reduction, Symbol, Two};
 pub use law::{MOST_BYTES, Note, Parameter, Quantity, TextLaw};

@@ -62,7 +62,7 @@ impl Case {
 
 /// All cases of a question: at any fixed point that breaks the claim, and under some order of the
 /// paths, all ranges of one of them are kept. `None` if the law is too large.
-pub(crate) fn cases(law: &TextLaw, question: &Question) -> Option<(Vec<Case>, Scales)> {
+pub(crate) fn cases(law: &TextLaw, question: &Question) -> Option<Vec<Case>> {
     let scales = scales(law, question.paths);
     let mut all = Vec::new();
     for first in [true, false] {
@@ -78,7 +78,7 @@ pub(crate) fn cases(law: &TextLaw, question: &Question) -> Option<(Vec<Case>, Sc
             all.push(case);
         }
     }
-    Some((all, scales))
+    Some(all)
 }
 
 /// The rate that a claim about path `about` compares, over TCP's.

@@ -167,10 +167,6 @@ pub struct Answer {
     pub computed: usize,
     /// Where the tape and the law's own program differ, if they do; then nothing is proved.
     pub doubt: Option<String>,
-    /// Whether the law depends on the ratios of round trips alone.
-    pub free_of_time: bool,
-    /// Whether scaling windows by `s` and losses by `1/s²` scales the drift.
-    pub free_of_scale: bool,
     /// What is left; `None` unless the verdict is [`Verdict::Open`].
     pub open: Option<Open>,
 }

@@ -95,6 +95,7 @@ fn dimensions(tape: &Tape, unit: usize) -> Vec<Option<Option<f64>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verdicts::ALL;
 
     fn of(text: &str) -> (bool, bool) {
         let Scales { time, window } = scales(&TextLaw::read(text).unwrap(), 2);
@@ -103,17 +104,7 @@ mod tests {
 
     #[test]
     fn shipped_laws_have_no_unit() {
-        for text in [
-            include_str!("../../../python/anabranch/laws/balia.law"),
-            include_str!("../../../python/anabranch/laws/ewtcp.law"),
-            include_str!("../../../python/anabranch/laws/fully-coupled.law"),
-            include_str!("../../../python/anabranch/laws/gentle.law"),
-            include_str!("../../../python/anabranch/laws/lia.law"),
-            include_str!("../../../python/anabranch/laws/olia.law"),
-            include_str!("../../../python/anabranch/laws/phi.law"),
-            include_str!("../../../python/anabranch/laws/reno.law"),
-            include_str!("../../../python/anabranch/laws/semicoupled.law"),
-        ] {
+        for text in ALL {
             assert_eq!(of(text), (true, true), "{text}");
         }
     }

@@ -34,8 +34,7 @@ pub fn prove(
     question: &Question,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Option<Answer> {
-    let (cases, scales) = cases(law, question)?;
-    let mut search = Search::new(law, question, cases);
+    let mut search = Search::new(law, question, cases(law, question)?);
     let mut answer = Answer {
         verdict: Verdict::Proved,
         boxes: 0,
@@ -43,8 +42,6 @@ pub fn prove(
         nearest: None,
         computed: 0,
         doubt: None,
-        free_of_time: scales.time,
-        free_of_scale: scales.window,
         open: None,
     };
     search.sample(&mut answer);

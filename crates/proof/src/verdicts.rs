@@ -16,7 +16,8 @@ const EWTCP: &str = include_str!("../../../python/anabranch/laws/ewtcp.law");
 const SEMICOUPLED: &str = include_str!("../../../python/anabranch/laws/semicoupled.law");
 const PHI: &str = include_str!("../../../python/anabranch/laws/phi.law");
 const GENTLE: &str = include_str!("../../../python/anabranch/laws/gentle.law");
-const ALL: [&str; 9] = [RENO, LIA, BALIA, OLIA, COUPLED, EWTCP, SEMICOUPLED, PHI, GENTLE];
+pub(crate) const ALL: [&str; 9] =
+    [RENO, LIA, BALIA, OLIA, COUPLED, EWTCP, SEMICOUPLED, PHI, GENTLE];
 const CLAIMS: [Claim; 3] = [Claim::TcpShare, Claim::DoNoHarm, Claim::BestPath];
 
 fn question(claim: Claim, within: f64) -> Question {
@@ -336,7 +337,7 @@ proptest! {
         let found = found.unwrap();
         let room = if claim.is_upper() { found.ratio - 1.0 } else { 1.0 - found.ratio };
         let asked = Question { within: room - 1e-4 * (1.0 + edge), ..wide };
-        let (all, _) = cases(&law, &asked).unwrap();
+        let all = cases(&law, &asked).unwrap();
         let (case, point) = placed(&found, &all, &asked);
         let around = |(k, value): (usize, &f64)| {
             let (low, high) = ends[k % ends.len()];

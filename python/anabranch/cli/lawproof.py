@@ -125,7 +125,9 @@ def _plain(point: FixedPoint | None) -> dict[str, Any] | None:
 def show(found: Proof) -> None:
     """Prints the claim, the statement, the verdict and the fixed points that belong to it."""
     out = console()
-    out.print(f"{found.claim}: {CLAIMS[found.claim]}", style="bold", highlight=False, markup=False)
+    out.print(
+        f"{found.claim}: {CLAIMS[found.claim].meaning}", style="bold", highlight=False, markup=False
+    )
     out.print(f"statement: {found.statement}", highlight=False, markup=False)
     out.print(f"note: {NOTE}", highlight=False, markup=False)
     out.print(f"\n{verdict(found)}", style=STYLES[found.verdict], highlight=False, markup=False)
@@ -220,13 +222,11 @@ def points(point: FixedPoint) -> Table:
 
 def about(found: Proof, point: FixedPoint) -> str:
     """The ratio of a fixed point, and what is known of it."""
-    total, number = point.rates_per_s.sum(), point.path + 1
-    best = point.tcp_rates_per_s[point.path]
-    compared = {
-        "tcp-share": f"all paths together send {total:.6g} segments/s, and a TCP on path {number} {best:.6g}",
-        "do-no-harm": f"path {number} sends {point.rates_per_s[point.path]:.6g} segments/s, and a TCP there {best:.6g}",
-        "best-path": f"all paths together send {total:.6g} segments/s, and a TCP on path {number} {best:.6g}",
-    }[found.claim]
+    who, rate = "all paths together send", point.rates_per_s.sum()
+    if CLAIMS[found.claim].one_path:
+        who, rate = f"path {point.path + 1} sends", point.rates_per_s[point.path]
+    tcp = point.tcp_rates_per_s[point.path]
+    compared = f"{who} {rate:.6g} segments/s, and a TCP on path {point.path + 1} {tcp:.6g}"
     known = "computed, and not proved to exist"
     if point.certain is not None:
         known = "proved to exist at these losses and round trips (Krawczyk's test)"

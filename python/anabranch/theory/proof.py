@@ -20,12 +20,41 @@ from ..offers import lookup
 from ..written import shipped_law, shipped_laws
 from .network import Floats
 
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim about all fixed points of a connection."""
+
+    meaning: str
+    """What it says, in a line."""
+    bounded: str
+    """What its statement bounds; {times} is the ratio to TCP's rate that is allowed."""
+    one_path: bool = False
+    """Whether it is about a path by itself; else about all together."""
+    shares_loss: bool = False
+    """Whether all paths meet one loss; else each has its own."""
+    is_upper: bool = True
+    """Whether it bounds the ratio to TCP's rate from above."""
+
+
 CLAIMS = {
-    "tcp-share": "through one bottleneck all paths together send at most as much as one TCP",
-    "do-no-harm": "no path sends more than a TCP in its place (RFC 6356, goal 2)",
-    "best-path": "all paths together send at least as much as a TCP on the best one (RFC 6356, goal 1)",
+    "tcp-share": Claim(
+        "through one bottleneck all paths together send at most as much as one TCP",
+        "the sum of its rates is at most {times} the rate of a TCP with the shortest of the round trips",
+        shares_loss=True,
+    ),
+    "do-no-harm": Claim(
+        "no path sends more than a TCP in its place (RFC 6356, goal 2)",
+        "the rate of each path is at most {times} the rate of a TCP with the loss and the round trip of that path",
+        one_path=True,
+    ),
+    "best-path": Claim(
+        "all paths together send at least as much as a TCP on the best one (RFC 6356, goal 1)",
+        "the sum of its rates is at least {times} the rate of a TCP on the path where that is largest",
+        is_upper=False,
+    ),
 }
-"""Claims by name, with what they say."""
+"""Claims by name."""
 
 LOSSES = (1e-4, 0.05)
 RTTS_S = (0.01, 0.3)
@@ -107,7 +136,7 @@ class Proof:
     @property
     def allowed(self) -> float:
         """The ratio to TCP's rate that the claim allows."""
-        return 1.0 - self.within if self.claim == "best-path" else 1.0 + self.within
+        return 1.0 + self.within if CLAIMS[self.claim].is_upper else 1.0 - self.within
 
     @property
     def statement(self) -> str:
@@ -124,22 +153,14 @@ class Proof:
         paths = f"{self.paths} paths" if many else "one path"
         shared = "a loss probability {} that all of them meet" if many else "a loss probability {}"
         own = "a loss probability {} of its own on each" if many else "a loss probability {}"
-        met = (shared if self.claim == "tcp-share" else own).format(loss)
+        met = (shared if CLAIMS[self.claim].shares_loss else own).format(loss)
         each = " of each" if many else ""
         return f"A connection under {self.controller} has {paths}, {met}, and a round trip {rtt}{each}."
 
     @property
     def _claimed(self) -> str:
-        times, rate = f"{exactly(self.allowed)} times", "sqrt(2/p)/rtt in the same model"
-        if self.claim == "tcp-share":
-            tcp = "the rate of a TCP with the shortest of the round trips"
-            what = f"the sum of its rates is at most {times} {tcp}"
-        elif self.claim == "do-no-harm":
-            tcp = "the rate of a TCP with the loss and the round trip of that path"
-            what = f"the rate of each path is at most {times} {tcp}"
-        else:
-            what = f"the sum of its rates is at least {times} the rate of a TCP on the path where that is largest"
-        return f"At every fixed point, {what}, {rate}."
+        what = CLAIMS[self.claim].bounded.format(times=f"{exactly(self.allowed)} times")
+        return f"At every fixed point, {what}, sqrt(2/p)/rtt in the same model."
 
 
 _MODEL = (
