@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 from chance import SMALL, Chance, drawn
@@ -71,6 +72,11 @@ def test_every_network_is_within_the_ranges() -> None:
         assert sum(user.count for user in network.users) <= 6
         assert all(1e6 <= link.rate_bps <= 100e6 for link in network.links)
         assert all(link.loss == 0 or 1e-4 <= link.loss <= 0.02 for link in network.links)
+        assert all(link.burst == 0 or 2 <= link.burst <= 20 for link in network.links)
+        assert all(link.loss > 0 for link in network.links if link.burst)
+        assert all(link.jitter_s == 0 or 1e-3 <= link.jitter_s <= 0.05 for link in network.links)
+        assert all(link.reorder == 0 or 1e-3 <= link.reorder <= 0.1 for link in network.links)
+        assert sum(link.jitter_s > 0 or link.reorder > 0 for link in network.links) <= 1
         assert all(0.01 <= path.rtt_s <= 0.3 for path in network.paths)
         assert min(network.windows()) > 0.95 * ranges.window
         assert timing.packets(network) <= 2 * ranges.packets
@@ -78,6 +84,31 @@ def test_every_network_is_within_the_ranges() -> None:
         assert {link for path in network.paths for link in path.links} == set(
             range(len(network.links))
         )
+
+
+def test_some_networks_have_bursts_jitter_and_reordering_and_steady_ones_none() -> None:
+    for steady in (False, True):
+        links = [link for one in drawn(200, needs=Needs(steady=steady)) for link in one.links]
+        for name in ("burst", "jitter_s", "reorder"):
+            assert any(getattr(link, name) for link in links) != steady
+    assert any(link.loss for link in links)
+
+
+def test_bursts_jitter_and_reordering_are_in_the_scenario() -> None:
+    links = (Link(5e6, loss=0.01, burst=4.0), Link(5e6, jitter_s=0.01), Link(5e6, reorder=0.02))
+    user = User(SAME, tuple(Path((place,), 0.08) for place in range(3)))
+    network = Network(links, (user,), 30.0)
+    made = document(network, "lia")
+    plan = Scenario.written(made).plan()
+    names = [plan.links[place].name for place in plan.classes[0].paths[1].links]
+    assert names == ["line-80ms", "b", "behind-b"]
+    found = {link["name"]: link for link in made["link"]}
+    assert found["a"]["loss"] == {"probability": 0.01, "burst": 4.0}
+    assert found["behind-b"] == {"name": "behind-b", "jitter": "10 ms"}
+    assert found["behind-c"]["reorder"] == {"probability": 0.02, "delay": "20 ms"}
+    assert "reordering" in [choice["what"] for choice in made["choice"]]
+    even = replace(network, links=(*links[:2], Link(5e6)))
+    assert "reordering" not in [choice["what"] for choice in document(even)["choice"]]
 
 
 def test_equal_numbers_draw_the_same_network() -> None:

@@ -26,7 +26,8 @@ from anabranch.result import Result
 
 ARRAY = np.array
 
-STUCK = File(__file__).parent / "stuck.py"
+HERE = File(__file__).parent
+STUCK, LATECOMER = HERE / "stuck.py", HERE / "latecomer.py"
 
 
 def scored(goal: Goal, network: Network, controller: str, seeds: int = 3) -> dict[str, float]:
@@ -51,15 +52,15 @@ def test_reno_with_two_subflows_takes_a_second_share_and_lia_does_not() -> None:
 
 
 def test_reno_on_one_path_is_exactly_its_own_twin() -> None:
-    for name in ("more-than-tcp", "starves", "loses", "standing-queue", "oscillates"):
+    alike = "more-than-tcp more-on-a-path starves wastes unfair-to-itself loses standing-queue"
+    for name in (*alike.split(), "oscillates"):
         assert set(scored(GOALS[name], one_link(1), "reno").values()) == {0.0}
 
 
 def test_a_fair_queue_is_no_place_for_goals_that_compare_with_one_flow() -> None:
     """There every subflow has a share of its own, whatever the controller."""
-    for name in ("more-than-tcp", "starves"):
+    for name in ("more-than-tcp", "starves", "more-on-a-path", "unfair-to-itself"):
         assert "fq-codel" not in (GOALS[name].needs.queues or QUEUES)
-        assert "FQ-CoDel" in GOALS[name].meaning
         for network in drawn(20, needs=GOALS[name].needs):
             assert all(link.queue != "fq-codel" for link in network.links)
 
@@ -104,6 +105,34 @@ def test_transfers_that_are_not_completed_count() -> None:
     total_s = classes.completed_flows[place] * classes.fct_mean_s[place]
     total_s += (trial.plan.duration_s - np.asarray(flows.start_s)[open_]).sum()
     assert trial.completion_s()[0] == pytest.approx(total_s / begun.sum())
+
+
+def test_a_delay_target_is_unfair_to_the_user_that_was_there_first() -> None:
+    alone = Network((Link(10e6, buffer=4.0),), (User(SAME, (Path((0,), 0.05),)),), 60.0)
+    goal = GOALS["unfair-to-itself"]
+    assert scored(goal, alone, f"{LATECOMER}:Latecomer")["begin one after the other"] > 0.5
+    assert scored(goal, alone, "cubic", 5)["begin one after the other"] < 0.25
+
+
+def test_a_window_that_does_not_fill_the_path_wastes_it(tmp_path: File) -> None:
+    law = tmp_path / "timid.law"
+    law.write_text(
+        "law timid: a twentieth of the growth of Reno\n\ngrowth  = 0.05 / w\nbackoff = 0.5 * w\n"
+    )
+    paths = (Path((0,), 0.05), Path((1,), 0.05))  # on one path every law is Reno
+    links = (Link(20e6, loss=0.002), Link(20e6, loss=0.002))
+    lossy = Network(links, (User(SAME, paths),), 60.0)
+    # Rates go with the root of growth: sqrt(0.05) of Reno's.
+    assert scored(GOALS["wastes"], lossy, str(law))["all users"] == pytest.approx(0.78, abs=0.08)
+
+
+def test_without_its_cap_lia_has_more_on_a_path_than_a_tcp() -> None:
+    """`phi` with an exponent of 1 is LIA without its cap: bounded-proofs.md disproves the claim."""
+    paths = (Path((0,), 0.02), Path((1,), 0.3))
+    network = Network((Link(50e6, loss=0.01), Link(50e6, loss=0.0001)), (User(SAME, paths),), 300.0)
+    goal = GOALS["more-on-a-path"]
+    assert scored(goal, network, "phi:1")["path 2"] > 0.3
+    assert scored(goal, network, "lia")["path 2"] < 0.1
 
 
 def test_bbr_loses_what_a_shallow_queue_does_not_hold() -> None:

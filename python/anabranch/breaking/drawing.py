@@ -43,7 +43,8 @@ class Needs:
     transfers: bool = False
     """Whether somebody makes short transfers; else seldom."""
     steady: bool = False
-    """Whether there is nothing that theory leaves out: late starts, transfers, events."""
+    """Whether there is nothing that theory leaves out: late starts, transfers, events, bursts of
+    losses, jitter, reordering."""
     lawful: bool = False
     """Whether users have controllers with a law, which theory knows. There are two classes then:
     theory's time grows with their number."""
@@ -89,6 +90,7 @@ class _Drawing:
         bare = Network(tuple(Link(1.0) for _ in range(links)), users, 0.0)
         network = tidy(replace(bare, links=self.links(bare)))
         network = replace(network, event=self.event(len(network.links)))
+        network = replace(network, links=self.uneven(network.links))
         slowest = (self.ranges.rate_bps[0], self.ranges.window)
         network = slowed(network, self.ranges.packets, slowest, self.ranges.rtt_s[1])
         check(network, self.ranges, self.needs)
@@ -149,7 +151,22 @@ class _Drawing:
         buffer = rounded(self.log(f"{name}.buffer", *ranges.buffer))
         lossy = self.seldom(f"{name}.lossy")
         loss = rounded(self.log(f"{name}.loss", *ranges.loss)) if lossy else 0.0
-        return Link(rounded(rate_bps), queue, buffer, loss)
+        bursty = lossy and not self.needs.steady and self.seldom(f"{name}.bursty")
+        burst = rounded(self.log(f"{name}.burst", *ranges.burst)) if bursty else 0.0
+        return Link(rounded(rate_bps), queue, buffer, loss, burst)
+
+    def uneven(self, links: tuple[Link, ...]) -> tuple[Link, ...]:
+        """The links; seldom one of them delays packets at random, or holds some back."""
+        if self.needs.steady or not self.seldom("uneven"):
+            return links
+        place = self.place("uneven.link", len(links))
+        if self.source.unit("uneven.kind") < 0.5:
+            jitter_s = rounded(self.log("uneven.jitter", *self.ranges.jitter_s))
+            link = replace(links[place], jitter_s=jitter_s)
+        else:
+            reorder = rounded(self.log("uneven.reorder", *self.ranges.reorder))
+            link = replace(links[place], reorder=reorder)
+        return (*links[:place], link, *links[place + 1 :])
 
     def event(self, links: int) -> Event | None:
         need = self.needs.event

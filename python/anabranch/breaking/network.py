@@ -27,6 +27,12 @@ class Link:
     """Its size in bandwidth-delay products, at the mean round trip of the paths that cross it."""
     loss: float = 0.0
     """Random loss, a probability."""
+    burst: float = 0.0
+    """Mean number of consecutive packets that random loss takes; 0 for independent losses."""
+    jitter_s: float = 0.0
+    """Largest random extra delay of a packet; packets keep their order."""
+    reorder: float = 0.0
+    """Probability that a packet is held back, so that others overtake it."""
 
 
 @dataclass(frozen=True)
@@ -142,9 +148,10 @@ class Network:
     def size(self) -> tuple[float, ...]:
         """What makes a network large, the most important first; shrinking lowers it.
 
-        Links, users, paths, links that paths cross, events, random losses, late starts, short
-        transfers; then how many kinds of queues, kinds of controllers, sizes of buffers, round
-        trips and rates there are; then digits of the numbers; then the duration.
+        Links, users, paths, links that paths cross, events, random losses, those in bursts, jitter,
+        reordering, late starts, short transfers; then how many kinds of queues, kinds of
+        controllers, sizes of buffers, round trips and rates there are; then digits of the numbers;
+        then the duration.
         """
         links, users, paths = self.links, self.users, self.paths
         queues = {link.queue for link in links}
@@ -156,6 +163,9 @@ class Network:
             sum(len(path.links) for path in paths),
             int(self.event is not None),
             sum(link.loss > 0 for link in links),
+            sum(link.burst > 0 for link in links),
+            sum(link.jitter_s > 0 for link in links),
+            sum(link.reorder > 0 for link in links),
             sum(user.late for user in users),
             sum(user.transfers > 0 for user in users),
             len(queues) + sum(link.queue != "droptail" for link in links),
@@ -169,7 +179,8 @@ class Network:
     def numbers(self) -> Iterator[float]:
         """The numbers that a reader of the network has to know."""
         for link in self.links:
-            yield from (link.rate_bps, link.buffer, link.loss)
+            yield from (link.rate_bps, link.buffer, link.loss, link.burst)
+            yield from (link.jitter_s, link.reorder)
         yield from (path.rtt_s for path in self.paths)
         yield from (user.transfers for user in self.users)
         if self.event:

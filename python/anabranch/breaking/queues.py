@@ -44,3 +44,7 @@ QUEUES = {
     "fq-codel": Kind(_limited("fq-codel")),
 }
 """By name; the first is the plainest."""
+
+SHARED = tuple(queue for queue in QUEUES if queue != "fq-codel")
+"""Queues that treat all packets alike. A fair queue gives every subflow a share, whatever its
+controller: two subflows beside a TCP have two thirds."""

@@ -33,6 +33,12 @@ class Ranges:
     """Size of a queue in bandwidth-delay products."""
     loss: tuple[float, float] = (1e-4, 0.02)
     """Of a link that loses packets at random, a probability; most links do not."""
+    burst: tuple[float, float] = (2.0, 20.0)
+    """Packets of a burst of random losses; most losses are independent."""
+    jitter_s: tuple[float, float] = (0.001, 0.050)
+    """Largest extra delay on a link with jitter; most networks have none."""
+    reorder: tuple[float, float] = (1e-3, 0.1)
+    """Of a link that holds packets back, a probability; most networks have none."""
     links: tuple[int, int] = (1, 4)
     users: tuple[int, int] = (1, 6)
     """The subject among them."""
@@ -61,11 +67,15 @@ class Ranges:
 
     def text(self) -> str:
         """The ranges in words, for tables and findings."""
-        rate, rtt, loss = self.rate_bps, self.rtt_s, self.loss
+        rate, rtt, loss, burst = self.rate_bps, self.rtt_s, self.loss, self.burst
+        jitter, reorder = self.jitter_s, self.reorder
         return (
             f"{_counted(self.links, 'link')} of {rate[0] / 1e6:g} to {rate[1] / 1e6:g} Mb/s with "
             f"{', '.join(self.queues)} queues of {self.buffer[0]:g} to {self.buffer[1]:g} BDP and "
-            f"random losses of 0 or {loss[0]:g} to {loss[1]:g}; {_counted(self.users, 'user')}, the "
+            f"random losses of 0 or {loss[0]:g} to {loss[1]:g}, some in bursts of {burst[0]:g} to "
+            f"{burst[1]:g} packets; at most one link with jitter of {jitter[0] * 1e3:g} to "
+            f"{jitter[1] * 1e3:g} ms or with {100 * reorder[0]:g} to {100 * reorder[1]:g} % of the "
+            f"packets held back; {_counted(self.users, 'user')}, the "
             f"subject with {_counted(self.paths, 'path')}; round trips of {rtt[0] * 1e3:g} to "
             f"{rtt[1] * 1e3:g} ms; windows of {self.window:g} segments or more; at most "
             f"{self.packets:g} packets a run"
@@ -97,6 +107,9 @@ LIMITS = {
     "rtt_s": (1e-3, 2.0, "round trips (s)"),
     "buffer": (0.01, 100.0, "buffers (BDP)"),
     "loss": (1e-6, 0.3, "random losses"),
+    "burst": (1.0, 1000.0, "bursts of losses (packets)"),
+    "jitter_s": (1e-4, 1.0, "jitter (s)"),
+    "reorder": (1e-6, 0.5, "reordering"),
     "links": (1, 4, "links"),
     "users": (1, 6, "users"),
     "paths": (1, 3, "paths"),
@@ -189,6 +202,9 @@ OPTIONS = {
     "rtt_s": Option("--rtt", _times, _spanned("ms", 1e-3)),
     "buffer": Option("--buffer", _numbers, _spanned()),
     "loss": Option("--loss", _numbers, _spanned()),
+    "burst": Option("--burst", _numbers, _spanned()),
+    "jitter_s": Option("--jitter", _times, _spanned("ms", 1e-3)),
+    "reorder": Option("--reorder", _numbers, _spanned()),
     "links": Option("--links", _counts, _spanned()),
     "users": Option("--users", _counts, _spanned()),
     "paths": Option("--paths", _counts, _spanned()),

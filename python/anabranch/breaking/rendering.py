@@ -6,9 +6,9 @@ from collections import Counter
 from typing import Any
 
 from ..statistics import significant
-from .network import SAME, Link, Network, User
+from .network import SAME, Link, Network, Path, User
 from .queues import QUEUES
-from .timing import EVENT_AT, WARMUP
+from .timing import EVENT_AT, HELD, WARMUP
 
 SUBJECT = "subject"
 """Name of the class of the user whose controller is under test."""
@@ -34,6 +34,11 @@ CHOICES = (
         "random processing time",
         f"up to {100 * JITTER:g} % of the round trip at each line",
         "hosts vary by themselves; without it phases of flows lock at a drop-tail queue (Floyd and Jacobson 1992)",
+    ),
+    (
+        "reordering",
+        f"packets are held back by {HELD:g} round trips, the mean of the paths that cross the link",
+        "at windows of a dozen segments or more, three others overtake them, which TCP takes for a loss",
     ),
     (
         "starts",
@@ -85,14 +90,20 @@ def document(network: Network, controller: str | None = None, **head: Any) -> di
         _flow(network, user, name, under, lines)
         for user, name in zip(network.users, names, strict=True)
     ]
-    links = [_link(network, place) for place in range(len(network.links))]
+    places = range(len(network.links))
+    links = [_link(network, place) for place in places]
+    uneven = [one for place in places for one in _behind(network, place)]
     return {
         "name": "network",
         **head,
         "duration": _time(network.duration_s),
         "warmup": _time(warmup_s),
-        "choice": [{"what": what, "value": value, "why": why} for what, value, why in CHOICES],
-        "link": [*links, *lines.values()],
+        "choice": [
+            {"what": what, "value": value, "why": why}
+            for what, value, why in CHOICES
+            if what != "reordering" or any(link.reorder for link in network.links)
+        ],
+        "link": [*links, *uneven, *lines.values()],
         "flow": flows,
     }
 
@@ -106,6 +117,8 @@ def _link(network: Network, place: int) -> dict[str, Any]:
     }
     if link.loss:
         found["loss"] = {"probability": link.loss}
+    if link.burst:
+        found["loss"]["burst"] = link.burst
     event = network.event
     if event and event.link == place:
         measured_s = network.duration_s * (1.0 - WARMUP)
@@ -115,6 +128,29 @@ def _link(network: Network, place: int) -> dict[str, Any]:
             if event.kind == "outage"
             else [{"at": _time(at_s), "rate": _rate(event.size * link.rate_bps)}]
         )
+    return found
+
+
+def _behind(network: Network, place: int) -> list[dict[str, Any]]:
+    """The line behind a link that delays its packets at random or holds some back, if it has one: a
+    link with CoDel cannot have jitter of its own.
+    """
+    link = network.links[place]
+    line: dict[str, Any] = {}
+    if link.jitter_s:
+        line["jitter"] = _time(link.jitter_s)
+    if link.reorder:
+        held_s = HELD * network.rtt_s(place)
+        line["reorder"] = {"probability": link.reorder, "delay": _time(held_s)}
+    return [{"name": f"behind-{link_names(network)[place]}", **line}] if line else []
+
+
+def _way(network: Network, path: Path) -> list[str]:
+    """The links of a path behind its user's line."""
+    names = link_names(network)
+    found = []
+    for place in path.links:
+        found += [names[place], *(one["name"] for one in _behind(network, place))]
     return found
 
 
@@ -134,7 +170,7 @@ def _flow(
                 "per_user": True,
             },
         )
-        paths.append({"links": [line, *(link_names(network)[link] for link in path.links)]})
+        paths.append({"links": [line, *_way(network, path)]})
     tested = user.controller == SAME
     longest_s = max(path.rtt_s for path in user.paths)
     found: dict[str, Any] = {"name": name, "controller": under if tested else user.controller}

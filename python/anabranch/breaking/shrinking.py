@@ -218,14 +218,23 @@ def _with_link(network: Network, place: int, link: Link) -> Network:
 
 
 def plainer_traffic(network: Network) -> Iterator[Network]:
-    """Without the event, random losses, late starts and short transfers; Reno for other TCPs."""
+    """Without the event, random losses, bursts, jitter, reordering, late starts and short
+    transfers; Reno for other TCPs.
+    """
     if network.event:
         yield replace(network, event=None)
-    clean = tuple(replace(link, loss=0.0) for link in network.links)
-    yield replace(network, links=clean)
+    even = tuple(replace(link, jitter_s=0.0, reorder=0.0) for link in network.links)
+    yield replace(network, links=tuple(replace(link, loss=0.0, burst=0.0) for link in even))
+    yield replace(network, links=even)
     for place, link in enumerate(network.links):
-        if link.loss:
-            yield _with_link(network, place, replace(link, loss=0.0))
+        for plainer in (
+            replace(link, loss=0.0, burst=0.0),
+            replace(link, burst=0.0),
+            replace(link, jitter_s=0.0),
+            replace(link, reorder=0.0),
+        ):
+            if plainer != link:
+                yield _with_link(network, place, plainer)
     for place, user in enumerate(network.users):
         if place and (user.late or user.transfers):
             yield _with_user(network, place, replace(user, late=False, transfers=0.0))
@@ -276,6 +285,9 @@ NUMBERS: tuple[tuple[Callable[[Link], float], Callable[[Link, float], Link]], ..
     (lambda link: link.rate_bps, lambda link, value: replace(link, rate_bps=value)),
     (lambda link: link.buffer, lambda link, value: replace(link, buffer=value)),
     (lambda link: link.loss, lambda link, value: replace(link, loss=value)),
+    (lambda link: link.burst, lambda link, value: replace(link, burst=value)),
+    (lambda link: link.jitter_s, lambda link, value: replace(link, jitter_s=value)),
+    (lambda link: link.reorder, lambda link, value: replace(link, reorder=value)),
 )
 """How each number of a link is read, and written."""
 

@@ -34,13 +34,19 @@ LEAST_RECOVERY_S = 5.0
 STEPS = (1, 1.5, 2, 3, 5, 7)
 """Round durations, times a power of ten."""
 
+HELD = 0.25
+"""How long a packet is held back that others overtake, in mean round trips of its link."""
+
 EVENT_AT = 0.1
 """When an event begins, as a part of the measured time."""
 
 
 def full_rtt_s(network: Network, links: tuple[int, ...], rtt_s: float) -> float:
     """A path's round trip with full queues."""
-    return rtt_s + sum(filled(network.links[link]) * network.rtt_s(link) for link in links)
+    return rtt_s + sum(
+        filled(network.links[link]) * network.rtt_s(link) + network.links[link].jitter_s
+        for link in links
+    )
 
 
 def filled(link: Link) -> float:

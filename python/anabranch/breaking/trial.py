@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -73,6 +72,10 @@ class Trial:
         class or variant.
         """
         return np.array([self._users(run, name, metric).mean() for run in self._runs(variant)])
+
+    def rates(self, name: str, variant: str = ITSELF) -> Values:
+        """Goodput of each user of a class in bit/s, shape (n, users)."""
+        return np.array([self._users(run, name, "goodput_bps") for run in self._runs(variant)])
 
     def path_rate(self, path: int, variant: str = ITSELF) -> Values:
         """The subject's rate on a path, numbered from 0, in bit/s, shape (n,)."""
@@ -148,10 +151,10 @@ class Trial:
         return self.plan.classes[names.index(lookup("class", name, names, "the classes are"))]
 
     def _copies(self, run: Result, name: str) -> list[str]:
-        """The classes of a replication that are users of a class of the scenario."""
-        self._planned(name)
-        own = re.compile(re.escape(name) + rf"({re.escape(COPY)}\d+)?")
-        return [one for one in run.classes if own.fullmatch(one)]
+        """The classes of a replication that are users of a class of the scenario or its twin."""
+        classes = [one.partition(COPY)[0] for one in run.classes]
+        name = lookup("class", name, dict.fromkeys(classes), "the classes are")
+        return [one for one, own in zip(run.classes, classes, strict=True) if own == name]
 
     def _users(self, run: Result, name: str, metric: str) -> Values:
         return np.array([run.rate(copy, metric)[0] for copy in self._copies(run, name)])

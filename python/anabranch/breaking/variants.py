@@ -68,6 +68,45 @@ def before_and_after(document: Document) -> dict[str, Document]:
     return {SETTLED: settled(document), RENO: reno, RENO_SETTLED: settled(reno)}
 
 
+TOGETHER = "two of them"
+TOGETHER_RENO = "two Renos"
+LATE = "a late second one"
+LATE_RENO = "a late second Reno"
+
+SECOND = "subject-2"
+"""Class of the second user where one begins later."""
+
+
+def doubled(document: Document) -> dict[str, Document]:
+    """Two users in the subject's place, which begin together or one after the other, with the
+    controller and with Reno on every path.
+    """
+    (reno,) = reno_on_every_path(document).values()
+    return {
+        TOGETHER: _twice(document),
+        TOGETHER_RENO: _twice(reno),
+        LATE: _one_after_another(document),
+        LATE_RENO: _one_after_another(reno),
+    }
+
+
+def _twice(document: Document) -> Document:
+    """The scenario with two users in the subject's place."""
+    flows = [flow | {"count": 2} if flow["name"] == SUBJECT else flow for flow in document["flow"]]
+    return document | {"flow": flows}
+
+
+def _one_after_another(document: Document) -> Document:
+    """The scenario with a second user like the subject, which begins with the measured time; the
+    second half of that is measured.
+    """
+    warmup = document.get("warmup", "0 s")
+    end_s, begin_s = _core.seconds(document["duration"]), _core.seconds(warmup)
+    second = subject_of(document) | {"name": SECOND, "start": warmup}
+    measured = {"warmup": f"{(begin_s + end_s) / 2:.6f} s"}
+    return document | measured | {"flow": [*document["flow"], second]}
+
+
 def replaced(document: Document, paths: list[Document]) -> Document:
     """The scenario with Reno on `paths` in the subject's place; peers keep their controller."""
     subject = subject_of(document)

@@ -15,6 +15,9 @@ DEFAULTS = {
     "rtt_s": "10..300 ms",
     "buffer": "0.1..8",
     "loss": "0.0001..0.02",
+    "burst": "2..20",
+    "jitter_s": "1..50 ms",
+    "reorder": "0.001..0.1",
     "links": "1..4",
     "users": "1..6",
     "paths": "1..3",
@@ -41,6 +44,27 @@ LossRangeOption = Annotated[
     typer.Option(
         "--loss",
         help=f"Random loss of the links that have any, a probability. Default: {DEFAULTS['loss']}.",
+    ),
+]
+BurstRangeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--burst",
+        help=f"Mean packets in a burst of random losses, where they come in bursts. Default: {DEFAULTS['burst']}.",
+    ),
+]
+JitterRangeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--jitter",
+        help=f'Random extra delay of the link that has any. Default: "{DEFAULTS["jitter_s"]}".',
+    ),
+]
+ReorderRangeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--reorder",
+        help=f"Part of the packets that a link holds back, where one does. Default: {DEFAULTS['reorder']}.",
     ),
 ]
 LinksRangeOption = Annotated[

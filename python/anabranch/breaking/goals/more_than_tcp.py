@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from ..drawing import Needs
 from ..kind import Aspects, Goal, Part, less
-from ..queues import QUEUES
+from ..queues import SHARED
 from ..trial import Trial
 from ..variants import tcp_on_each_path
-
-SHARED = tuple(queue for queue in QUEUES if queue != "fq-codel")
-"""Queues that treat all packets alike. A fair queue gives every subflow a share, whatever its
-controller: two subflows beside a TCP have two thirds."""
 
 
 def score(trial: Trial) -> Aspects:
