@@ -191,11 +191,12 @@ PYTHON = {
         "files",
         "seeds",
     },
-    # Goals are over results and theory; a goal of a user's own is found as derived values of
-    # sweeps are.
+    # Goals are over results of any world, and over theory; a goal of a user's own is found as
+    # derived values of sweeps are.
     "breaking": {
         "breaking",
         "fairness",
+        "linux",
         "theory",
         "sweeps",
         "plot",

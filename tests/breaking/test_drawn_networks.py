@@ -33,7 +33,7 @@ from anabranch.breaking.variants import (
     shaken,
     tcp_on_each_path,
 )
-from anabranch.cli.breakranges import DEFAULTS
+from anabranch.cli.breakoptions import DEFAULTS
 from anabranch.scenario import Scenario
 
 TWO = Network(

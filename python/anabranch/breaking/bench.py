@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 from .. import _core
 from .._core import ScenarioError
@@ -63,6 +62,18 @@ class Wish:
     seeds: tuple[int, ...]
 
 
+World = Callable[[Scenario, int, bool, ControllerLike | None], Result | None]
+"""Runs a scenario with a seed, with samples over time if it is told so, and with a Python class if
+one is under test; None where a replication is not valid."""
+
+
+def simulated(
+    scenario: Scenario, seed: int, series: bool, controller: ControllerLike | None
+) -> Result:
+    """A replication in simulation."""
+    return run(scenario, (seed,), controller=controller, threads=1, series=series)
+
+
 @dataclass
 class Bench:
     """Scores networks by a goal, on threads; a journal remembers what was scored.
@@ -75,6 +86,7 @@ class Bench:
     threads: int = 0
     """0 is one for each processor."""
     journal: Journal = field(default_factory=Journal)
+    world: World = simulated
     _pool: ThreadPoolExecutor | None = None
     _recent: dict[tuple[str, int], tuple[Scenario, Result | None]] = field(default_factory=dict)
 
@@ -140,11 +152,8 @@ class Bench:
         subject_of(scenario)
         if not under_test(scenario):
             raise ScenarioError(f"the flow {SUBJECT!r} needs subject = true")
-        variants = {ITSELF: scenario, **self.goal.twins_of(scenario)}
+        variants, first = self._variants(scenario)
         seconds = _delays(scenario)
-        first: dict[str, str] = {}  # for each variant the first equal one, which is run for both
-        for name, one in variants.items():
-            first[name] = next((k for k in first if variants[k] == one), name)
         assert self._pool is not None, "a bench works inside of `working`"
         jobs: dict[str, list[Future[tuple[Scenario, Result | None]]]] = {
             name: [self._pool.submit(self._one, one, seed, seconds) for seed in seeds]
@@ -155,11 +164,34 @@ class Bench:
         def done() -> Trial:
             made = {name: [job.result() for job in jobs[first[name]]] for name in variants}
             plan = Scenario.written(scenario).plan()
-            runs = {name: [r for _, r in pairs if r is not None] for name, pairs in made.items()}
             scenarios = {name: [one for one, _ in pairs] for name, pairs in made.items()}
-            return Trial(plan, seeds, runs if self.goal.simulated else {}, scenarios)
+            if not self.goal.simulated:
+                return Trial(plan, seeds, {}, scenarios)
+            rows = [
+                n for n in range(len(seeds)) if all(pairs[n][1] for pairs in made.values())
+            ]  # a seed counts if every variant has a valid replication
+            return Trial(
+                plan,
+                tuple(seeds[n] for n in rows),
+                {name: [r for n in rows if (r := pairs[n][1])] for name, pairs in made.items()},
+                {name: [ones[n] for n in rows] for name, ones in scenarios.items()},
+            )
 
         return done
+
+    def _variants(self, scenario: Document) -> tuple[dict[str, Document], dict[str, str]]:
+        """The scenario and its twins, and for each the first equal one, which is run for both."""
+        variants = {ITSELF: scenario, **self.goal.twins_of(scenario)}
+        first: dict[str, str] = {}
+        for name, one in variants.items():
+            first[name] = next((k for k in first if variants[k] == one), name)
+        return variants, first
+
+    def run_time_s(self, scenario: Document, seeds: int) -> float:
+        """The simulated seconds of so many replications of a scenario and of its twins."""
+        variants, first = self._variants(self.under(scenario))
+        plans = [Scenario.written(variants[name]).plan() for name in dict.fromkeys(first.values())]
+        return seeds * sum(plan.duration_s for plan in plans)
 
     def _one(
         self, variant: Document, seed: int, seconds: Mapping[str, float]
@@ -172,10 +204,8 @@ class Bench:
             return scenario, None
         if made := self._recent.get((scenario.text, seed)):
             return made
-        own: dict[str, Any] = {}
-        if self.tested.text is None and under_test(variant):
-            own["controller"] = self.tested.given
-        result = run(scenario, (seed,), threads=1, series=self.goal.series, **own)
+        own = self.tested.given if self.tested.text is None and under_test(variant) else None
+        result = self.world(scenario, seed, self.goal.series, own)
         self._recent[scenario.text, seed] = scenario, result
         return scenario, result
 

@@ -37,7 +37,7 @@ from .arguments import (
     TitleOption,
     WidthOption,
 )
-from .breakranges import (
+from .breakoptions import (
     BufferRangeOption,
     BurstRangeOption,
     JitterRangeOption,
@@ -48,6 +48,8 @@ from .breakranges import (
     QueuesRangeOption,
     RateRangeOption,
     ReorderRangeOption,
+    ReplayedOption,
+    ReplayWorldOption,
     RttRangeOption,
     UsersRangeOption,
 )
@@ -543,7 +545,8 @@ def evaluate(
     "Example: anabranch break bbr --goal loses --buffer 0.1..1 --links 1 --paths 1\n\n"
     "Example: anabranch break my.law --trials 2800 --out out/mine\n\n"
     "Example: anabranch break lia --goal mine.py:second_path_idle --time 10min\n\n"
-    "Example: anabranch break lia --goal everybody-loses --replay out/break/lia-everybody-loses/found.toml",
+    "Example: anabranch break lia --goal everybody-loses --replay out/break/lia-everybody-loses/found.toml\n\n"
+    "Example: sudo .venv/bin/anabranch break lia --goal everybody-loses --replay found.toml --world linux",
 )
 def break_(
     controller: Annotated[
@@ -605,10 +608,8 @@ def break_(
             "--replay", help="Search nothing: score this scenario by the goal, on seeds from 1 on."
         ),
     ] = None,
-    repeat: Annotated[
-        int,
-        typer.Option("--repeat", "-n", min=2, help="With --replay: number of replications."),
-    ] = 20,
+    world: ReplayWorldOption = "simulation",
+    repeat: ReplayedOption = None,
     json: JsonOption = None,
     threads: WorkersOption = 0,
     format_: FormatOption = TEXT,
@@ -618,10 +619,12 @@ def break_(
     """
     from ..breaking.ranges import Ranges
     from .breaking import BreakOptions, break_command, replay_command
-    from .options import checked_threads, seeds_from, time_from
+    from .options import checked_threads, time_from
 
     options = BreakOptions(
         goal=goal,
+        world=world,
+        repeat=repeat,
         limit=limit,
         ranges=Ranges().given(
             rate_bps=rate,
@@ -646,7 +649,7 @@ def break_(
         threads=checked_threads(threads),
     )
     if replay:
-        replay_command(controller, replay, options, seeds_from(seed, repeat))
+        replay_command(controller, replay, options)
     else:
         break_command(controller, options)
 

@@ -15,6 +15,7 @@ from ..breaking.bench import Bench, UnderTest
 from ..breaking.finding import (
     FILES,
     FORMAT,
+    REPLAYED,
     SCENARIO,
     Told,
     described,
@@ -28,17 +29,25 @@ from ..breaking.goals import GOALS
 from ..breaking.hunting import Interrupted, Outcome
 from ..breaking.journal import FILE
 from ..breaking.kind import judged
+from ..breaking.on_linux import REPLICATIONS, Kernel, check_goal, check_trial
 from ..breaking.own import goal_of
 from ..breaking.ranges import Ranges
 from ..breaking.shrinking import Step
+from ..breaking.trial import Trial
 from ..breaking.variants import Document, is_line
 from ..files import check_writable, write_json
+from ..offers import chosen
 from ..sources import load
 from ..statistics import interval
+from ..telling import length
 from . import INTERRUPTED, message
+from .compare import check_machine
 from .keeping import show_and_write
+from .options import seeds_from
 from .tables import Table
 from .terminal import console, named, progress, table
+
+SIMULATION, LINUX = WORLDS = ("simulation", "linux")
 
 BROKEN = 1
 """Exit status of a goal that is broken, as of a check that does not hold."""
@@ -73,6 +82,10 @@ class BreakOptions:
     fresh: bool
     json: Path | None
     threads: int
+    world: str = SIMULATION
+    """Where a replay runs."""
+    repeat: int | None = None
+    """Replications of a replay; None is the usual number."""
 
 
 def break_command(controller: str, options: BreakOptions) -> None:
@@ -254,20 +267,16 @@ def _lines(scenario: Document) -> str:
     return DIFFER.format(lines=f"{lines} line{'s' * many}", are="are" if many else "is")
 
 
-def replay_command(
-    controller: str, file: Path, options: BreakOptions, seeds: Sequence[int]
-) -> None:
+def replay_command(controller: str, file: Path, options: BreakOptions) -> None:
     """Scores a scenario by a goal. Status 1 if the goal is broken."""
     if options.goal is None:
         raise ValueError("--replay needs --goal, the goal to score the scenario by")
     goal, _ = goal_of(options.goal)
     bench = Bench(UnderTest.of(controller), goal, options.threads)
     limit = goal.limit if options.limit is None else options.limit
-    if len(seeds) < 2:
-        raise ValueError(f"--repeat is {len(seeds)}; an interval needs two replications or more")
     scenario = load(file).document()
-    with bench.working():
-        aspects = goal(bench.trial(scenario, seeds))
+    trial = _replayed(bench, scenario, options)
+    seeds, aspects = trial.seeds, goal(trial)
     verdict = judged(aspects, limit)
     rows = [
         [
@@ -285,12 +294,14 @@ def replay_command(
         "scenario": str(file),
         "goal": goal.given,
         "limit": limit,
+        "world": options.world,
         "seeds": list(seeds),
         "broken": bool(verdict and verdict.broken),
         "aspect": verdict.aspect if verdict else None,
         "score": verdict.value.to_json() if verdict else None,
     }
-    title = f"{goal.name} of {bench.tested.label}, {len(seeds)} replications"
+    where = " on the real kernel" if options.world == LINUX else ""
+    title = f"{goal.name} of {bench.tested.label}, {len(seeds)} replications{where}"
     shown = table(title, ["aspect", "score", "limit"], rows)
     said = "nothing in this scenario can break the goal"
     if verdict:
@@ -302,6 +313,25 @@ def replay_command(
     )
     if verdict and verdict.broken:
         raise typer.Exit(BROKEN)
+
+
+def _replayed(bench: Bench, scenario: Document, options: BreakOptions) -> Trial:
+    """The runs of a scenario and of its twins, in the world that is asked for."""
+    linux = chosen("--world", options.world, WORLDS) == LINUX
+    seeds = seeds_from(options.seed, options.repeat or (REPLICATIONS if linux else REPLAYED))
+    if not linux:
+        with bench.working():
+            return bench.trial(scenario, seeds)
+    check_goal(bench.goal)
+    check_machine(command="break", asked="--world")
+    seconds = bench.run_time_s(scenario, len(seeds))
+    console().print(f"linux runs in real time: about {length(seconds)}", highlight=False)
+    with progress("preparing") as tell:
+        bench.world, bench.threads = Kernel(tell, seconds), 1
+        with bench.working():
+            trial = bench.trial(scenario, seeds)
+    check_trial(trial, len(seeds))
+    return trial
 
 
 def _show_score(scores: Table, said: str, lines: str) -> None:

@@ -1,4 +1,4 @@
-"""Options of `anabranch break` for the ranges that it draws from.
+"""Options of `anabranch break`: the ranges that it draws from, and the replay of a scenario.
 
 The defaults are those of `anabranch.breaking.ranges`, which takes longer to import than help
 should; a test holds them together.
@@ -93,5 +93,20 @@ OthersRangeOption = Annotated[
     typer.Option(
         "--others",
         help=f"Controllers of other users, beside the one under test. Default: {DEFAULTS['others']}.",
+    ),
+]
+ReplayWorldOption = Annotated[
+    str,
+    typer.Option(
+        "--world", help="With --replay: simulation, or linux: the real kernel, in real time."
+    ),
+]
+ReplayedOption = Annotated[
+    int | None,
+    typer.Option(
+        "--repeat",
+        "-n",
+        min=2,
+        help="With --replay: number of replications. Default: 20; 3 in the world linux.",
     ),
 ]
