@@ -7,7 +7,8 @@ import pytest
 
 import anabranch as ab
 from anabranch import _core
-from anabranch.theory import CLAIMS, prove, single_user, steady_states
+from anabranch.theory import CLAIMS, Harm, harm_of, prove, single_user, steady_states
+from anabranch.theory.proof import within_of
 from anabranch.written import shipped_laws
 
 RANGES = {"losses": (1e-3, 0.02), "rtts_s": (0.02, 0.2)}
@@ -170,9 +171,31 @@ def test_the_statement_says_what_is_claimed_about_what():
     assert set(CLAIMS) == {"tcp-share", "do-no-harm", "best-path"}
 
 
+def test_a_bound_on_harm_is_that_on_the_ratio_in_other_words():
+    """Two shares beside two TCPs: each has a quarter of the link, and a third beside a TCP."""
+    assert harm_of(2.0, 2) == pytest.approx(1 - (1 / 4) / (1 / 3))
+    found = prove("reno", harm=0.26, others=2)
+    assert found.verdict == "proved" and harm_of(found.allowed, 2) <= 0.26
+    assert "each TCP has at most 26 % less than beside a TCP" in found.statement
+    broken = prove("reno", harm=0.24, others=2)
+    assert broken.verdict == "disproved" and harm_of(broken.witness.ratio, 2) > 0.24
+    one = prove("lia", "do-no-harm", harm=0.05)
+    assert one.verdict == "proved" and one.harm == Harm(0.05, 1)
+    assert "the TCP has at most 5 % less" in one.statement
+
+
+@pytest.mark.parametrize(("harm", "others"), [(0.003, 1), (0.05, 7), (0.5, 3), (0.97, 40)])
+def test_a_ratio_that_is_allowed_does_no_more_harm_than_was_asked(harm, others):
+    ratio = 1.0 + within_of(harm, others)
+    assert harm * (1 - 1e-9) < harm_of(ratio, others) <= harm
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
+        ({"harm": 0.0}, "harm is 0; it is a part of a TCP's rate"),
+        ({"harm": 0.1, "others": 0}, "others is 0; harm is done to one TCP or more"),
+        ({"harm": 0.1, "claim": "best-path"}, "harm is given; best-path says nothing about"),
         ({"claim": "tcp-shares"}, "there is no claim 'tcp-shares'; did you mean `tcp-share`"),
         ({"paths": 9}, "paths is 9; a proof is of 1 to 8 paths"),
         ({"losses": (0.1, 0.01)}, "losses are from 0.1 to 0.01; they are probabilities"),

@@ -71,6 +71,7 @@ def c(law: LawArgument) -> None:
     cls=Command,
     epilog="Example: anabranch law prove lia --claim tcp-share --within 0.01\n\n"
     "Example: anabranch law prove reno --paths 3 --within 2.1\n\n"
+    "Example: anabranch law prove lia --claim do-no-harm --harm 0.05 --others 1\n\n"
     "Example: anabranch law prove balia --claim best-path --within 0.06\n\n"
     'Example: anabranch law prove gentle --claim do-no-harm --loss 0.1%..5% --rtt "20..200 ms" --json proof.json',
 )
@@ -87,9 +88,21 @@ def prove(
         ),
     ] = "tcp-share",
     within: Annotated[
-        float,
-        typer.Option("--within", help="The part of TCP's rate by which the claim may be missed."),
-    ] = 0.1,
+        float | None,
+        typer.Option(
+            "--within",
+            help="The part of TCP's rate by which the claim may be missed. Default: 0.1.",
+        ),
+    ] = None,
+    harm: Annotated[
+        float | None,
+        typer.Option(
+            "--harm",
+            help="Instead of --within: the largest part of its rate that each of --others TCPs on a link may lose, "
+            "beside what it has with a TCP in the connection's place.",
+        ),
+    ] = None,
+    others: Annotated[int, typer.Option("--others", help="With --harm: TCPs on the link.")] = 1,
     paths: Annotated[int, typer.Option("--paths", help="Number of paths, from 1 to 8.")] = 2,
     loss: Annotated[
         str, typer.Option("--loss", help="Loss probabilities, LEAST..MOST or one value.")
@@ -117,5 +130,7 @@ def prove(
         rtt=rtt,
         floor=floor,
         boxes=boxes,
+        harm=harm,
+        others=others,
         json=json,
     )

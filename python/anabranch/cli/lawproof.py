@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import asdict
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import typer
 
 from .. import _core
 from ..files import check_writable, write_json
-from ..theory.proof import CLAIMS, NOTE, FixedPoint, Proof, exactly, prove
+from ..theory.proof import CLAIMS, FixedPoint, Proof, exactly, harm_of, prove
 from .keeping import show_and_write
 from .lawcheck import given
 from .tables import Table
@@ -51,12 +52,14 @@ def prove_command(
     law: str,
     *,
     claim: str,
-    within: float,
+    within: float | None,
     paths: int,
     loss: str,
     rtt: str,
     floor: float,
     boxes: int,
+    harm: float | None,
+    others: int,
     json: Path | None,
 ) -> None:
     """Prints what is claimed, whether it is proved, and a fixed point that breaks it if not. Status
@@ -64,15 +67,21 @@ def prove_command(
     """
     if json:
         check_writable(json)
+    if within is not None and harm is not None:
+        raise ValueError(
+            f"--within is {within:g} and --harm is {harm:g}; each bounds the same, so give one"
+        )
     found = prove(
         given(law),
         claim,
-        within=within,
+        within=0.1 if within is None else within,
         paths=paths,
         losses=ends("--loss", loss, probability),
         rtts_s=ends("--rtt", rtt, _core.seconds),
         floor=floor,
         boxes=boxes,
+        harm=harm,
+        others=others,
     )
     show_and_write(lambda: show(found), (json, lambda file: write_json(file, plain(found))))
     if STATUS[found.verdict]:
@@ -86,12 +95,13 @@ def plain(found: Proof) -> dict[str, Any]:
         "controller": found.controller,
         "claim": found.claim,
         "within": found.within,
+        "harm": None if found.harm is None else asdict(found.harm),
         "paths": found.paths,
         "losses": list(found.losses),
         "rtts_s": list(found.rtts_s),
         "floor": found.floor,
         "statement": found.statement,
-        "note": NOTE,
+        "note": found.note,
         "verdict": found.verdict,
         "boxes": found.boxes,
         "computed": found.computed,
@@ -129,7 +139,7 @@ def show(found: Proof) -> None:
         f"{found.claim}: {CLAIMS[found.claim].meaning}", style="bold", highlight=False, markup=False
     )
     out.print(f"statement: {found.statement}", highlight=False, markup=False)
-    out.print(f"note: {NOTE}", highlight=False, markup=False)
+    out.print(f"note: {found.note}", highlight=False, markup=False)
     out.print(f"\n{verdict(found)}", style=STYLES[found.verdict], highlight=False, markup=False)
     if found.verdict == "open":
         for line in left(found):
@@ -230,6 +240,11 @@ def about(found: Proof, point: FixedPoint) -> str:
     known = "computed, and not proved to exist"
     if point.certain is not None:
         known = "proved to exist at these losses and round trips (Krawczyk's test)"
-    return (
+    said = (
         f"{compared}: {point.ratio:.6g} times, where {exactly(found.allowed)} is claimed; {known}"
     )
+    if found.harm is None:
+        return said
+    less = 100.0 * harm_of(point.ratio, found.harm.others)
+    tcps = f"each of {found.harm.others} TCPs has" if found.harm.others > 1 else "one TCP has"
+    return f"{said}; {tcps} {less:.4g} % less"

@@ -23,7 +23,7 @@ from .fluid import Fluid
 from .network import Link, Network, Path, UserClass, left_out, refusal, single_user
 from .optimum import Optimum, ParetoCheck, max_throughput_bps, optimum, pareto_check
 from .portrait import Portrait, portrait
-from .proof import CLAIMS, FixedPoint, Proof, prove
+from .proof import CLAIMS, FixedPoint, Harm, Proof, harm_of, prove
 from .queueing import DropTail, Queue, Red
 from .stability import Stability, stability
 from .throughput import (
@@ -54,6 +54,7 @@ __all__ = [
     "Equilibrium",
     "FixedPoint",
     "Fluid",
+    "Harm",
     "Link",
     "Network",
     "Optimum",
@@ -77,6 +78,7 @@ __all__ = [
     "convergence",
     "dcf",
     "equilibrium",
+    "harm_of",
     "improvement",
     "khalili",
     "left_out",

@@ -103,6 +103,35 @@ class FixedPoint:
         )
 
 
+def harm_of(ratio: float, others: int) -> float:
+    """The part of its rate that each of `others` TCPs loses to a connection with so many times a
+    TCP's rate, beside what it has with a TCP in the connection's place.
+
+    They fill a link and have the round trip of the connection's path on it. With the connection
+    each has 1/(others + ratio) of the link, with a TCP in its place 1/(others + 1).
+    """
+    return (ratio - 1.0) / (others + ratio)
+
+
+def within_of(harm: float, others: int) -> float:
+    """The `within` of a claim for which `harm_of` is at most `harm`: its inverse, less what
+    rounding may have added. Raises ValueError for a part or a number that cannot be.
+    """
+    if not 0.0 < harm < 1.0:
+        raise ValueError(f"harm is {harm:g}; it is a part of a TCP's rate, above 0 and below 1")
+    if others < 1:
+        raise ValueError(f"others is {others}; harm is done to one TCP or more")
+    return (1.0 - 1e-12) * harm * (others + 1) / (1.0 - harm)
+
+
+@dataclass(frozen=True)
+class Harm:
+    """What a claim says about TCPs on a link: each has at most a part `most` less."""
+
+    most: float
+    others: int
+
+
 @dataclass(frozen=True)
 class Proof:
     """The outcome of `prove`.
@@ -113,7 +142,7 @@ class Proof:
     says nothing. `doubt` says where the operations that were evaluated and the law's own program
     differ; the verdict is then `open` unless a fixed point of both breaks the claim. `open_share`
     is the part of the ranges' volume in logarithms, at most, in which the search had not come to an
-    end, and `open_ranges` what contains all of that.
+    end, and `open_ranges` what contains all of that. `harm` is what was asked about other TCPs.
     """
 
     controller: str
@@ -132,6 +161,7 @@ class Proof:
     open_boxes: int
     open_share: float
     open_ranges: dict[str, tuple[float, float]]
+    harm: Harm | None = None
 
     @property
     def allowed(self) -> float:
@@ -143,7 +173,22 @@ class Proof:
         """What is claimed, about what, over which ranges, and what it leaves out: one paragraph.
         Numbers have all digits of those that the proof is about.
         """
-        return f"{self._ranges} {self._claimed} {_MODEL.format(floor=exactly(self.floor))}"
+        model = _MODEL.format(floor=exactly(self.floor))
+        return " ".join(filter(None, (self._ranges, self._claimed, self._harmed, model)))
+
+    @property
+    def _harmed(self) -> str:
+        if self.harm is None:
+            return ""
+        shared = CLAIMS[self.claim].shares_loss
+        link = "the bottleneck" if shared else "a link of one of its paths"
+        rtt = "the shortest round trip" if shared else "the round trip of that path"
+        many = self.harm.others > 1
+        return (
+            f"So where the connection and {self.harm.others} TCP{'s' * many} with {rtt} fill {link}, "
+            f"{'each' if many else 'the'} TCP has at most {exactly(self.harm.most, 100)} % less than beside a TCP "
+            "with that round trip in the connection's place."
+        )
 
     @property
     def _ranges(self) -> str:
@@ -162,6 +207,11 @@ class Proof:
         what = CLAIMS[self.claim].bounded.format(times=f"{exactly(self.allowed)} times")
         return f"At every fixed point, {what}, sqrt(2/p)/rtt in the same model."
 
+    @property
+    def note(self) -> str:
+        """What a reader may take the proof for, and it is not."""
+        return _NOTE if self.harm is None else _HARM_NOTE
+
 
 _MODEL = (
     "A fixed point is windows from {floor} to 2^24 segments at which the drift, growth - p (w - backoff), "
@@ -172,11 +222,14 @@ _MODEL = (
     "timeouts, slow start, whole numbers of segments, or limits by the receiver or the application."
 )
 
-NOTE = (
+_NOTE = (
     "the losses and round trips are given, and the TCP is compared at the same ones; how they follow from "
     "capacities, and what others had before the connection came and have with it, is not covered"
 )
-"""What a reader may take a proof for, and it is not."""
+_HARM_NOTE = (
+    "the TCPs are compared with the same link and a TCP in the connection's place; what they had before anybody "
+    "came, and links with other users, are not covered"
+)
 
 
 def prove(
@@ -189,6 +242,8 @@ def prove(
     rtts_s: tuple[float, float] = RTTS_S,
     floor: float = 1.0,
     boxes: int = BOXES,
+    harm: float | None = None,
+    others: int = 1,
 ) -> Proof:
     """Proves that no fixed point of a law breaks a claim, or gives one that does.
 
@@ -197,7 +252,8 @@ def prove(
     8; losses are probabilities, round trips seconds, each from the least to the most. `floor` is
     the least window in segments, from 1 to that of a TCP at the largest loss. All are within the
     domain of the language of laws: round trips from 1 us to 2147 s, 1/loss below 2^32. After
-    `boxes` boxes the rest is `open`.
+    `boxes` boxes the rest is `open`. `harm`, instead of `within`, is the largest part of its rate
+    that each of `others` TCPs on a link may lose to the connection (`harm_of`).
 
     The same arguments give the same answer, bit by bit.
 
@@ -206,6 +262,10 @@ def prove(
     """
     known = lookup("claim", claim, CLAIMS, "the claims are")
     text = _text(law)
+    if harm is not None:
+        if not CLAIMS[known].is_upper:
+            raise ValueError(f"harm is given; {known} says nothing about what others lose")
+        within = within_of(harm, others)
     # Beyond these the numbers do not fit into those of the extension.
     if not 1 <= paths <= MOST_PATHS:
         raise ValueError(f"paths is {paths}; a proof is of 1 to {MOST_PATHS} paths")
@@ -238,6 +298,7 @@ def prove(
         open_boxes=found["open_boxes"],
         open_share=found["open_share"],
         open_ranges={name: (low, high) for name, low, high in found["open_ranges"]},
+        harm=None if harm is None else Harm(harm, others),
     )
 
 
