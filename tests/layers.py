@@ -197,6 +197,7 @@ PYTHON = {
         "breaking",
         "fairness",
         "linux",
+        "makers",
         "theory",
         "sweeps",
         "plot",

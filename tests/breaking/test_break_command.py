@@ -20,6 +20,7 @@ pytest.importorskip("optuna")
 from anabranch.breaking import hunt
 from anabranch.breaking.searching import Tell
 from anabranch.cli import breaking
+from anabranch.cli.making import Making
 
 COMMAND = [sys.executable, "-c", "from anabranch.cli import main; main()"]
 
@@ -105,7 +106,7 @@ def test_an_interrupt_of_the_shrinking_writes_what_is_not_confirmed(
         out=tmp_path,
         fresh=True,
         json=tmp_path / "all.json",
-        threads=2,
+        making=Making(workers=2),
     )
     (tmp_path / "found.html").write_text("of another search")
     with pytest.raises(typer.Exit) as ended:

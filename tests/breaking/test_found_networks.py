@@ -10,6 +10,7 @@ from anabranch.breaking.bench import Bench, UnderTest
 from anabranch.breaking.goals import GOALS
 from anabranch.breaking.kind import judged
 from anabranch.breaking.rendering import SUBJECT
+from anabranch.breaking.worlds import Threads
 from anabranch.scenario import load
 
 FOUND = Path(__file__).parent / "found"
@@ -37,7 +38,7 @@ def test_a_network_that_was_found_is_small_and_breaks_the_goal_on_other_seeds(na
     assert len(links) <= 2 and sum(c.count for c in plan.classes) <= 4
     assert plan.classes[0].name == SUBJECT and plan.classes[0].controller == controller
     assert f"`anabranch break {controller} --goal {goal_name} " in plan.source
-    bench = Bench(UnderTest.of(controller), goal, 2)
+    bench = Bench(UnderTest.of(controller), goal, Threads(2))
     seeds = range(1, 1 + REPLICATIONS.get(name, 20))
     with bench.working():
         verdict = judged(goal(bench.trial(scenario.document(), seeds)), goal.limit)

@@ -21,6 +21,7 @@ from anabranch.breaking.own import goal, goal_of
 from anabranch.breaking.ranges import QUEUES
 from anabranch.breaking.rendering import document
 from anabranch.breaking.trial import ITSELF, Trial
+from anabranch.breaking.worlds import Threads
 from anabranch.plan import Plan
 from anabranch.result import Result
 
@@ -32,7 +33,7 @@ STUCK, LATECOMER = HERE / "stuck.py", HERE / "latecomer.py"
 
 def scored(goal: Goal, network: Network, controller: str, seeds: int = 3) -> dict[str, float]:
     """The mean of the first part of each aspect."""
-    bench = Bench(UnderTest.of(controller), goal, 2)
+    bench = Bench(UnderTest.of(controller), goal, Threads(2))
     with bench.working():
         aspects = bench.score(network, range(1, seeds + 1), "test")
     return {name: float(parts[0].values.mean()) for name, parts in aspects.items()}
@@ -90,7 +91,7 @@ def test_transfers_that_are_not_completed_count() -> None:
     path = Path((0,), 0.05)
     users = (User(SAME, (path,)), User("reno", (path,), transfers=0.9))
     network = Network((Link(1e6),), users, 40.0)
-    bench = Bench(UnderTest.of("reno"), GOALS["delays-transfers"], 2)
+    bench = Bench(UnderTest.of("reno"), GOALS["delays-transfers"], Threads(2))
     with bench.working():
         trial = bench.trial(document(network, "reno"), (1, 2))
     (run, *_) = trial.runs[ITSELF]
@@ -167,7 +168,7 @@ def test_a_controller_that_does_not_come_back_is_seen() -> None:
 @pytest.mark.parametrize("name", GOALS)
 def test_every_goal_has_finite_scores_on_small_networks(name: str) -> None:
     goal = GOALS[name]
-    bench = Bench(UnderTest.of("lia"), goal, 2)
+    bench = Bench(UnderTest.of("lia"), goal, Threads(2))
     needs = goal.needs
     values = []
     with bench.working():
@@ -189,7 +190,7 @@ SIMULATED = [name for name, goal in GOALS.items() if goal.simulated and name != 
 def test_a_score_does_not_depend_on_the_names_of_users_and_links(name: str) -> None:
     goal = GOALS[name]
     (network,) = drawn(1, SMALL, replace(goal.needs, others=1))
-    bench = Bench(UnderTest.of("lia"), goal, 2)
+    bench = Bench(UnderTest.of("lia"), goal, Threads(2))
     with bench.working():
         trial = bench.trial(document(network, "lia"), (1, 2))
     new = {c.name: f"user {place}" for place, c in enumerate(trial.plan.classes) if place}

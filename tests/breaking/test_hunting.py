@@ -23,6 +23,7 @@ from anabranch.breaking.network import Network
 from anabranch.breaking.own import goal
 from anabranch.breaking.searching import Search
 from anabranch.breaking.trial import Trial
+from anabranch.makers import Core
 from anabranch.scenario import load
 
 SHARED = replace(SMALL, links=(1, 1), queues=("droptail",), paths=(2, 2))
@@ -44,7 +45,7 @@ def found(outcome: Outcome) -> dict[str, object]:
 @pytest.fixture(scope="module")
 def second_share() -> tuple[Bench, Outcome]:
     """The search for the share that uncoupled Reno's second subflow takes."""
-    return hunt("reno", "more-than-tcp", ranges=SHARED, trials=60, threads=2)
+    return hunt("reno", "more-than-tcp", ranges=SHARED, trials=60, maker=Core(2))
 
 
 def test_unguided_it_finds_the_second_share_of_uncoupled_subflows(
@@ -59,8 +60,23 @@ def test_unguided_it_finds_the_second_share_of_uncoupled_subflows(
     assert "less than beside one TCP" in Told(bench, outcome, finding).sentence()
 
 
+def test_an_engine_of_sweeps_finds_the_same_and_keeps_the_runs(
+    second_share: tuple[Bench, Outcome], tmp_path: Path
+) -> None:
+    pytest.importorskip("pyarrow")
+    from anabranch.sweeps import maker
+
+    few = replace(SHARED, packets=6_000)
+    _, threads = hunt("reno", "more-than-tcp", ranges=few, trials=12, maker=Core(2))
+    with maker("threads", tmp_path / "runs", 2) as kept:
+        _, outcome = hunt("reno", "more-than-tcp", ranges=few, trials=12, maker=kept)
+    assert outcome.search.best == threads.search.best
+    assert outcome.search.best_network == threads.search.best_network
+    assert list((tmp_path / "runs").rglob("*.parquet"))
+
+
 def test_one_thread_finds_the_same(second_share: tuple[Bench, Outcome]) -> None:
-    _, outcome = hunt("reno", "more-than-tcp", ranges=SHARED, trials=60, threads=1)
+    _, outcome = hunt("reno", "more-than-tcp", ranges=SHARED, trials=60, maker=Core(1))
     assert found(outcome) == found(second_share[1])
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 
 from .. import _core
 from .._core import ScenarioError
 from ..controller import ControllerLike, outside
-from ..result import Result, run
+from ..result import Result
 from ..scenario import Scenario
 from .journal import Journal
 from .kind import Aspects, Goal
@@ -19,6 +18,7 @@ from .network import Network
 from .rendering import SUBJECT, document
 from .trial import ITSELF, Trial
 from .variants import Document, shaken, subject_of, under_test
+from .worlds import Replication, Threads, World
 
 MOST_RECENT = 4 * 48
 """Replications that are kept, for a score over more seeds that follows one over a few of them: the
@@ -62,43 +62,24 @@ class Wish:
     seeds: tuple[int, ...]
 
 
-World = Callable[[Scenario, int, bool, ControllerLike | None], Result | None]
-"""Runs a scenario with a seed, with samples over time if it is told so, and with a Python class if
-one is under test; None where a replication is not valid."""
-
-
-def simulated(
-    scenario: Scenario, seed: int, series: bool, controller: ControllerLike | None
-) -> Result:
-    """A replication in simulation."""
-    return run(scenario, (seed,), controller=controller, threads=1, series=series)
-
-
 @dataclass
 class Bench:
-    """Scores networks by a goal, on threads; a journal remembers what was scored.
+    """Scores networks by a goal; a journal remembers what was scored.
 
-    What it returns does not depend on the number of threads.
+    What it returns does not depend on where replications run.
     """
 
     tested: UnderTest
     goal: Goal
-    threads: int = 0
-    """0 is one for each processor."""
+    world: World = field(default_factory=Threads)
     journal: Journal = field(default_factory=Journal)
-    world: World = simulated
-    _pool: ThreadPoolExecutor | None = None
-    _recent: dict[tuple[str, int], tuple[Scenario, Result | None]] = field(default_factory=dict)
+    _recent: dict[tuple[str, int], Callable[[], Result | None]] = field(default_factory=dict)
 
     @contextmanager
     def working(self) -> Iterator[Bench]:
-        """The threads exist in this context; work that an interrupt leaves is dropped."""
-        self._pool = ThreadPoolExecutor(self.threads or os.cpu_count() or 1)
-        try:
+        """Replications run in this context; work that an interrupt leaves is dropped."""
+        with self.world:
             yield self
-        finally:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
 
     def score(self, network: Network, seeds: Sequence[int], stage: str) -> Aspects:
         """The score of one network."""
@@ -154,15 +135,14 @@ class Bench:
             raise ScenarioError(f"the flow {SUBJECT!r} needs subject = true")
         variants, first = self._variants(scenario)
         seconds = _delays(scenario)
-        assert self._pool is not None, "a bench works inside of `working`"
-        jobs: dict[str, list[Future[tuple[Scenario, Result | None]]]] = {
-            name: [self._pool.submit(self._one, one, seed, seconds) for seed in seeds]
+        jobs = {
+            name: [self._one(one, seed, seconds) for seed in seeds]
             for name, one in variants.items()
             if first[name] == name
         }
 
         def done() -> Trial:
-            made = {name: [job.result() for job in jobs[first[name]]] for name in variants}
+            made = {name: [(one, wait()) for one, wait in jobs[first[name]]] for name in variants}
             plan = Scenario.written(scenario).plan()
             scenarios = {name: [one for one, _ in pairs] for name, pairs in made.items()}
             if not self.goal.simulated:
@@ -195,19 +175,19 @@ class Bench:
 
     def _one(
         self, variant: Document, seed: int, seconds: Mapping[str, float]
-    ) -> tuple[Scenario, Result | None]:
-        """A replication of a variant, or the one that was made a moment ago."""
+    ) -> tuple[Scenario, Callable[[], Result | None]]:
+        """Starts a replication of a variant, unless it was made a moment ago."""
         # Theory has classes of equal users; its time grows with their number.
         apart = not self.goal.needs.lawful
         scenario = Scenario.written(shaken(variant, seed, seconds, apart=apart))
         if not self.goal.simulated:
-            return scenario, None
-        if made := self._recent.get((scenario.text, seed)):
-            return made
-        own = self.tested.given if self.tested.text is None and under_test(variant) else None
-        result = self.world(scenario, seed, self.goal.series, own)
-        self._recent[scenario.text, seed] = scenario, result
-        return scenario, result
+            return scenario, lambda: None
+        key = scenario.text, seed
+        if key not in self._recent:
+            own = self.tested.given if self.tested.text is None and under_test(variant) else None
+            wanted = Replication(scenario, seed, self.goal.series, own)
+            self._recent[key] = cache(self.world.start(wanted))
+        return scenario, self._recent[key]
 
 
 def _delays(scenario: Document) -> dict[str, float]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import _core
 from ..controller import ControllerLike, given_name
+from ..makers import Core, Maker
 from .bench import Bench, UnderTest
 from .drawing import impossible, narrowed
 from .hunting import Hunt, Outcome
@@ -20,6 +21,7 @@ from .kind import Goal
 from .own import goal_of
 from .ranges import Ranges
 from .searching import Search, Tell
+from .worlds import world_of
 
 TRIALS = 1000
 """Networks that a search for one goal tries."""
@@ -33,7 +35,7 @@ def hunt(
     ranges: Ranges | None = None,
     trials: int = TRIALS,
     seed: int = 1,
-    threads: int = 0,
+    maker: Maker | None = None,
     out: str | Path | None = None,
     fresh: bool = False,
     seconds: float | None = None,
@@ -45,7 +47,7 @@ def hunt(
     folder in which scores are kept, and from which the same search goes on after an interrupt;
     `fresh` begins it anew. `seconds` ends search and shrinking early, so that their end depends on
     the machine; what was found by then is still confirmed. Else the same arguments give the same
-    outcome, on any number of threads.
+    outcome, wherever the runs are made: `maker` makes them, by default the threads of this process.
 
     Raises Interrupted, a KeyboardInterrupt with what was found, at an interrupt; ScenarioError for
     an unknown controller, and ValueError for an unknown goal, for a goal
@@ -67,7 +69,7 @@ def hunt(
         }
         Path(out).mkdir(parents=True, exist_ok=True)
         journal = Journal.open(Path(out) / FILE, about, fresh=fresh)
-    bench = Bench(tested, chosen, threads, journal)
+    bench = Bench(tested, chosen, world_of(maker or Core()), journal)
     search = Search(bench, wanted, bound, trials, seed, passed=_clock(seconds))
     try:
         with bench.working():

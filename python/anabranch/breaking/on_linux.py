@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Self
 
-from ..controller import ControllerLike
 from ..linux import LinuxError
 from ..linux import run as run_in_real_time
 from ..result import Result
-from ..scenario import Scenario
 from .kind import Goal
 from .searching import Tell
 from .trial import Trial
+from .worlds import Replication
 
 REPLICATIONS = 3
 """Where a command does not say how many."""
@@ -22,27 +23,39 @@ FEWEST = 2
 
 @dataclass
 class Kernel:
-    """Runs replications, and tells how much of their time has passed."""
+    """Runs a replication when it is waited for, and tells how much of the time has passed."""
 
     tell: Tell
     seconds: float = 0.0
     """Of all runs."""
     done_s: float = 0.0
 
-    def __call__(
-        self, scenario: Scenario, seed: int, series: bool, controller: ControllerLike | None
-    ) -> Result | None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is left to drop."""
+
+    def start(self, wanted: Replication) -> Callable[[], Result | None]:
+        """Raises LinuxError for a class in Python, and later for a scenario that the kernel cannot
+        run.
+        """
+        if wanted.controller is not None:
+            raise LinuxError("the kernel runs no Python classes")
+        return lambda: self._made(wanted)
+
+    def _made(self, wanted: Replication) -> Result | None:
         """A replication; None if it was not valid, also when tried again.
 
-        Raises LinuxError for a scenario that the kernel cannot run, and KeyboardInterrupt.
+        Raises LinuxError and KeyboardInterrupt.
         """
-        if controller is not None:
-            raise LinuxError("the kernel runs no Python classes")
 
         def passed(part_s: float, _total_s: float) -> None:
-            self.tell(self.done_s + part_s, self.seconds, f"linux: seed {seed}")
+            self.tell(self.done_s + part_s, self.seconds, f"linux: seed {wanted.seed}")
 
-        result = run_in_real_time(scenario, (seed,), series=series, progress=passed)
+        result = run_in_real_time(
+            wanted.scenario, (wanted.seed,), series=wanted.series, progress=passed
+        )
         if not result.provenance["complete"]:
             raise KeyboardInterrupt
         self.done_s += result.plan.duration_s

@@ -612,6 +612,8 @@ def break_(
     repeat: ReplayedOption = None,
     json: JsonOption = None,
     threads: WorkersOption = 0,
+    on: OnOption = THREADS,
+    store: KeptOption = None,
     format_: FormatOption = TEXT,
 ) -> None:
     """Search for the smallest network on which a controller breaks a goal. Status 1 if there is
@@ -619,7 +621,7 @@ def break_(
     """
     from ..breaking.ranges import Ranges
     from .breaking import BreakOptions, break_command, replay_command
-    from .options import checked_threads, time_from
+    from .options import time_from
 
     options = BreakOptions(
         goal=goal,
@@ -646,7 +648,7 @@ def break_(
         out=out,
         fresh=fresh,
         json=json,
-        threads=checked_threads(threads),
+        making=Making.of(on, store, threads),
     )
     if replay:
         replay_command(controller, replay, options)

@@ -6,7 +6,7 @@ import math
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import typer
@@ -35,6 +35,7 @@ from ..breaking.ranges import Ranges
 from ..breaking.shrinking import Step
 from ..breaking.trial import Trial
 from ..breaking.variants import Document, is_line
+from ..breaking.worlds import world_of
 from ..files import check_writable, write_json
 from ..offers import chosen
 from ..sources import load
@@ -43,6 +44,7 @@ from ..telling import length
 from . import INTERRUPTED, message
 from .compare import check_machine
 from .keeping import show_and_write
+from .making import Making
 from .options import seeds_from
 from .tables import Table
 from .terminal import console, named, progress, table
@@ -81,7 +83,7 @@ class BreakOptions:
     out: Path | None
     fresh: bool
     json: Path | None
-    threads: int
+    making: Making = field(default_factory=Making)
     world: str = SIMULATION
     """Where a replay runs."""
     repeat: int | None = None
@@ -156,7 +158,7 @@ def _hunted(
     if options.fresh:
         _remove(folder)
     kept: Step | None = None
-    with progress(f"{goal}: searching") as tell:
+    with options.making.maker() as maker, progress(f"{goal}: searching") as tell:
         try:
             return hunt(
                 controller,
@@ -165,7 +167,7 @@ def _hunted(
                 ranges=options.ranges,
                 trials=options.trials or TRIALS,
                 seed=options.seed,
-                threads=options.threads,
+                maker=maker,
                 out=folder,
                 fresh=options.fresh,
                 seconds=options.seconds,
@@ -272,7 +274,7 @@ def replay_command(controller: str, file: Path, options: BreakOptions) -> None:
     if options.goal is None:
         raise ValueError("--replay needs --goal, the goal to score the scenario by")
     goal, _ = goal_of(options.goal)
-    bench = Bench(UnderTest.of(controller), goal, options.threads)
+    bench = Bench(UnderTest.of(controller), goal)
     limit = goal.limit if options.limit is None else options.limit
     scenario = load(file).document()
     trial = _replayed(bench, scenario, options)
@@ -320,14 +322,16 @@ def _replayed(bench: Bench, scenario: Document, options: BreakOptions) -> Trial:
     linux = chosen("--world", options.world, WORLDS) == LINUX
     seeds = seeds_from(options.seed, options.repeat or (REPLICATIONS if linux else REPLAYED))
     if not linux:
-        with bench.working():
-            return bench.trial(scenario, seeds)
+        with options.making.maker() as maker:
+            bench.world = world_of(maker)
+            with bench.working():
+                return bench.trial(scenario, seeds)
     check_goal(bench.goal)
     check_machine(command="break", asked="--world")
     seconds = bench.run_time_s(scenario, len(seeds))
     console().print(f"linux runs in real time: about {length(seconds)}", highlight=False)
     with progress("preparing") as tell:
-        bench.world, bench.threads = Kernel(tell, seconds), 1
+        bench.world = Kernel(tell, seconds)
         with bench.working():
             trial = bench.trial(scenario, seeds)
     check_trial(trial, len(seeds))
