@@ -7,6 +7,11 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# An example that takes long on a busy machine is no fault.
+settings.register_profile("anabranch", deadline=None)
+settings.load_profile("anabranch")
 
 os.environ["NO_COLOR"] = "1"
 os.environ["COLUMNS"] = "160"

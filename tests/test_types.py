@@ -38,7 +38,6 @@ OPEN = {
     "cli/paired.py": "the comparison in pairs as JSON",
     "prediction.py": "what theory adds to a result, as JSON",
     "fairness/audit.py": "an audit as JSON",
-    "breaking/bench.py": "a scenario's text as nested data, which is changed",
     "breaking/finding.py": "a finding as JSON",
     "breaking/front.py": "findings as JSON",
     "breaking/journal.py": "lines of a journal as JSON",

@@ -60,7 +60,8 @@ def test_reno_on_one_path_is_exactly_its_own_twin() -> None:
 
 def test_a_fair_queue_is_no_place_for_goals_that_compare_with_one_flow() -> None:
     """There every subflow has a share of its own, whatever the controller."""
-    for name in ("more-than-tcp", "starves", "more-on-a-path", "unfair-to-itself"):
+    alike = "more-than-tcp starves more-on-a-path delays-transfers unfair-to-itself"
+    for name in alike.split():
         assert "fq-codel" not in (GOALS[name].needs.queues or QUEUES)
         for network in drawn(20, needs=GOALS[name].needs):
             assert all(link.queue != "fq-codel" for link in network.links)

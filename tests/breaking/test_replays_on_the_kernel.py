@@ -78,6 +78,16 @@ def test_a_seed_counts_only_if_every_variant_was_valid(
     assert "1 of 4 replications were valid with every variant" in str(few.exception)
 
 
+def test_a_score_without_values_is_no_verdict(tmp_path: File) -> None:
+    goal = tmp_path / "mine.py"
+    goal.write_text("def mine(trial):\n    return trial.rate('subject') * float('nan')\n")
+    file = tmp_path / "found.toml"
+    file.write_text(Scenario.written(document(SHARED, title="Shared")).text)
+    given = ["break", "reno", "--replay", str(file), "--goal", f"{goal}:mine", "--repeat", "2"]
+    answer = CliRunner().invoke(app, given)
+    assert answer.exit_code == 0 and breaking.NO_VALUE in " ".join(answer.output.split())
+
+
 def test_a_goal_of_theory_is_not_replayed_on_the_kernel(
     monkeypatch: pytest.MonkeyPatch, tmp_path: File
 ) -> None:

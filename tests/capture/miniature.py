@@ -96,17 +96,23 @@ def scenario(name: str) -> Scenario:
     return Scenario.parse(TEXT, EVERYTHING) if name == EVERYTHING else ab.load(name)
 
 
-def hurried(plan: Plan) -> list[str]:
-    """Overrides by which all that users and paths do in a plan happens within two seconds, and
+def hurried(scenario: Scenario) -> list[str]:
+    """Overrides by which all that users and paths do in a scenario happens within two seconds, and
     nothing is left out of what is counted: users start within half a second, later times shrink
     with the duration. Links change when they do."""
+    plan = scenario.plan()
     shrunk = 1e3 * LENGTH_S / plan.duration_s
     words = [f"duration={LENGTH_S} s", "warmup=0 s"]
+    flows = scenario.document()["flow"]
+    planned = {c.name for c in plan.classes}  # flows without users are not
+    idle = [flow["name"] for flow in flows if "start" in flow and flow["name"] not in planned]
+    words += [f"flow.{name}.start=0 s" for name in idle]
+    arriving = {flow["name"] for flow in flows if "arrivals" in flow}  # over the whole run
     for c in plan.classes:
         flow = f"flow.{c.name}"
         if c.start_s:
             words.append(f"{flow}.start={shrunk * c.start_s:.3f} ms")
-        if c.spread_s:
+        if c.spread_s and c.name not in arriving:
             words.append(f"{flow}.spread={min(500, 1e3 * c.spread_s):.3f} ms")
         for number, path in enumerate(c.paths):
             times = {"join": path.join_s, "leave": path.leave_s}
@@ -142,7 +148,7 @@ def record(name: str, folder: Path, *, tcp: bool = True, **how: Any) -> Recorded
     """Runs a scenario in its short form, over TCP unless told, and has it written down in `folder`."""
     chosen = scenario(name)
     plan = chosen.plan()
-    overrides = [] if name == EVERYTHING else hurried(plan)
+    overrides = [] if name == EVERYTHING else hurried(chosen)
     overrides += over_tcp(plan) if tcp and name != EVERYTHING else []
     files = folder / "run.pcapng", folder / "run.qlog"
     recording = Recording(pcap=files[0], qlog=files[1], **how)

@@ -139,7 +139,7 @@ def test_windows_in_the_log_are_those_of_the_series(
             logged_bytes = metrics[before]["data"]["congestion_window"]
             assert logged_bytes == pytest.approx(window * payload, abs=1), (trace["title"], at_s)
             compared += 1
-    assert compared > 20
+    assert compared > 15  # of 20 samples of a path in two seconds, those after its first packet
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -154,8 +154,11 @@ def test_states_follow_one_another_and_say_when_losses_are_repaired(
             last = event["data"]["new"]
             seen[last] += 1
     assert seen["slow_start"]
-    if sum(recorded(name).paths.recoveries) > 0:
+    paths = recorded(name).paths
+    if sum(paths.recoveries) > 0:
         assert seen["recovery"]
+    # A recovery that a timeout ends leads to slow start.
+    if sum(paths.recoveries) > sum(paths.timeouts):
         # At 1 Mb/s a recovery takes longer than these two seconds.
         assert seen["congestion_avoidance"] or name.startswith("couple-plus/")
 

@@ -543,7 +543,7 @@ def evaluate(
     cls=Command,
     epilog="Example: anabranch break lia --goal everybody-loses\n\n"
     "Example: anabranch break bbr --goal loses --buffer 0.1..1 --links 1 --paths 1\n\n"
-    "Example: anabranch break my.law --trials 2800 --out out/mine\n\n"
+    "Example: anabranch break my.law --trials 3400 --out out/mine\n\n"
     "Example: anabranch break lia --goal mine.py:second_path_idle --time 10min\n\n"
     "Example: anabranch break lia --goal everybody-loses --replay out/break/lia-everybody-loses/found.toml\n\n"
     "Example: sudo .venv/bin/anabranch break lia --goal everybody-loses --replay found.toml --world linux",

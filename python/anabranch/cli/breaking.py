@@ -61,6 +61,8 @@ DIFFER = (
     "{lines} of the scenario {are} up to 5 % longer or shorter in every replication, user by user"
 )
 
+NO_VALUE = "no verdict: replications have no value of what the goal compares"
+
 ALIKE = (
     "note: the scenario has no lines (links with per_user = true and without a rate), so that all "
     "replications have equal delays, and phases of round trips may decide the score"
@@ -305,7 +307,7 @@ def replay_command(controller: str, file: Path, options: BreakOptions) -> None:
     where = " on the real kernel" if options.world == LINUX else ""
     title = f"{goal.name} of {bench.tested.label}, {len(seeds)} replications{where}"
     shown = table(title, ["aspect", "score", "limit"], rows)
-    said = "nothing in this scenario can break the goal"
+    said = NO_VALUE if aspects else "nothing in this scenario can break the goal"
     if verdict:
         word = "broken" if verdict.broken else "not broken beyond the interval"
         said = f"{word}: {sentence(bench, verdict)}"

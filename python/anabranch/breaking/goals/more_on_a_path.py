@@ -10,13 +10,17 @@ from ..rendering import SUBJECT
 from ..trial import Trial
 from ..variants import tcp_on_each_path
 
+SENT = "throughput_bps"
+"""What paths are compared by: a connection's goodput is not divided among them in every world."""
+
 
 def score(trial: Trial) -> Aspects:
     """How much more than a TCP in its place the subject has on each path."""
-    return {
-        f"path {path + 1}": [Part(linearised(trial.path_rate(path), trial.rate(SUBJECT, twin)) - 1)]
-        for path, twin in zip(trial.paths, trial.twins, strict=True)
-    }
+    found = {}
+    for path, twin in zip(trial.paths, trial.twins, strict=True):
+        own, tcp = trial.path_rate(path, metric=SENT), trial.rate(SUBJECT, twin, SENT)
+        found[f"path {path + 1}"] = [Part(linearised(own, tcp) - 1.0)]
+    return found
 
 
 GOAL = Goal(
