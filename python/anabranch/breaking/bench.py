@@ -147,13 +147,16 @@ class Bench:
             scenarios = {name: [one for one, _ in pairs] for name, pairs in made.items()}
             if not self.goal.simulated:
                 return Trial(plan, seeds, {}, scenarios)
-            rows = [
-                n for n in range(len(seeds)) if all(pairs[n][1] for pairs in made.values())
-            ]  # a seed counts if every variant has a valid replication
+            results = {name: [result for _, result in pairs] for name, pairs in made.items()}
+            # A seed counts if every variant has a valid replication.
+            rows = [n for n in range(len(seeds)) if all(r[n] is not None for r in results.values())]
             return Trial(
                 plan,
                 tuple(seeds[n] for n in rows),
-                {name: [r for n in rows if (r := pairs[n][1])] for name, pairs in made.items()},
+                {
+                    name: [r for n in rows if (r := of[n]) is not None]
+                    for name, of in results.items()
+                },
                 {name: [ones[n] for n in rows] for name, ones in scenarios.items()},
             )
 
