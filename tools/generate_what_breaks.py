@@ -11,8 +11,10 @@ from FOLDER, in which every search was run as
 
 and replays as
 
-    anabranch break OTHER --goal GOAL --replay FOLDER/KEY/found.toml --json FOLDER/others/KEY@OTHER.json
+    anabranch break OTHER … --replay FOLDER/KEY/found.toml --json FOLDER/others/KEY@OTHER.json
     anabranch break CONTROLLER … --world linux --json FOLDER/KEY.linux.json
+
+and `anabranch evaluate CONTROLLER… --json FOLDER/evaluated/ANY.json`.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ PAGE = ROOT / "docs/explanation/what-breaks.md"
 FOLDER = ROOT / "docs/explanation/what-breaks"
 SEARCHES = FOLDER / "searches.json"
 REPLAYS = FOLDER / "replays.json"
+EVALUATED = FOLDER / "evaluated.json"
 
 HARMS = ("more-than-tcp", "everybody-loses", "less-than-best-path")
 """Goals that every controller was searched by, the columns of the first table."""
@@ -81,6 +84,21 @@ def take(folder: Path) -> None:
         kept = {name: score[name] for name in ("goal", "broken", "score")}
         replays.append({"key": key, "controller": other, **kept})
     keep(REPLAYS, replays)
+    files = sorted(folder.glob("evaluated/*.json"))
+    keep(
+        EVALUATED, [row for file in files for row in verdicts(json.loads(file.read_text("utf-8")))]
+    )
+
+
+def verdicts(evaluation: Search) -> Iterator[Search]:
+    """For each controller of an evaluation the verdicts on criteria by level."""
+    for one in evaluation["controllers"]:
+        name = one["name"]
+        found: Search = {"controller": name, "seeds": len(evaluation["seeds"])}
+        for criterion in evaluation["criteria"]:
+            of_level = found.setdefault(criterion["level"], {})
+            of_level.setdefault(criterion["verdicts"][name], []).append(criterion["name"])
+        yield found
 
 
 def keep(file: Path, rows: Sequence[Search]) -> None:
@@ -96,6 +114,7 @@ def filled(text: str, searches: Sequence[Search]) -> str:
         ("goals", goals(searches)),
         ("others", others(json.loads(REPLAYS.read_text("utf-8")))),
         ("kernel", kernel(searches)),
+        ("evaluated", evaluated(json.loads(EVALUATED.read_text("utf-8")))),
     ):
         begin, end = f"<!-- generated: {name} -->", "<!-- end -->"
         before, _, rest = text.partition(begin)
@@ -153,6 +172,20 @@ def others(replays: Sequence[Search]) -> Iterator[str]:
             value = shown(one["goal"], one["score"]) if one and one["score"] else "–"
             cells.append(f"**{value}**" if one and one["broken"] else value)
         yield row(f"`{key}`", *cells)
+
+
+def evaluated(rows: Sequence[Search]) -> Iterator[str]:
+    """A row for each controller: what it misses by level."""
+    yield from head("controller", "MUST missed", "SHOULD missed", "advice missed", "undecided")
+    for one in sorted(
+        rows, key=lambda one: (len(one["MUST"].get("misses", ())), one["controller"])
+    ):
+        levels = ("MUST", "SHOULD", "advice")
+        missed = {level: one[level].get("misses", []) for level in levels}
+        musts = ", ".join(f"`{name}`" for name in missed["MUST"]) or "none"
+        undecided = sum(len(one[level].get("undecided", ())) for level in levels)
+        counts = [str(len(missed[level])) for level in ("SHOULD", "advice")]
+        yield row(f"`{one['controller']}`", musts, *counts, str(undecided))
 
 
 def kernel(searches: Sequence[Search]) -> Iterator[str]:

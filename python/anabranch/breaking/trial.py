@@ -78,8 +78,8 @@ class Trial:
         return np.array([self._users(run, name, "goodput_bps") for run in self._runs(variant)])
 
     def path_rate(self, path: int, variant: str = ITSELF, metric: str = "goodput_bps") -> Values:
-        """The subject's rate on a path, numbered from 0, in bit/s, shape (n,). The real kernel has no
-        goodput of single paths: NaN.
+        """The subject's rate on a path, numbered from 0, in bit/s, shape (n,). The real kernel has
+        no goodput of single paths: NaN.
         """
         found = [run.path(SUBJECT, path, metric).mean() for run in self._runs(variant)]
         return np.array(found)
