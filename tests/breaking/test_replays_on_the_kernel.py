@@ -88,6 +88,30 @@ def test_a_score_without_values_is_no_verdict(tmp_path: File) -> None:
     assert answer.exit_code == 0 and breaking.NO_VALUE in " ".join(answer.output.split())
 
 
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["--world", "linux"], "--world is linux; a search simulates, and --replay runs there"),
+        (["--repeat", "4"], "--repeat is 4; it is of --replay, which is not given"),
+        (["--world", "moon"], "moon"),
+    ],
+)
+def test_an_option_of_replays_is_not_left_unheard_in_a_search(words: list[str], what: str) -> None:
+    answer = CliRunner().invoke(app, ["break", "reno", "--goal", "wastes", *words])
+    assert what in str(answer.exception)
+
+
+def test_a_world_is_known_in_any_spelling_and_has_no_engine(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: File
+) -> None:
+    given = ("--goal", "more-than-tcp", "--world", "Linux", "--json", str(tmp_path / "s.json"))
+    answer, standing = replayed(monkeypatch, tmp_path, *given)
+    assert standing.runs == 6 and "on the real kernel" in " ".join(answer.output.split())
+    assert '"world":"linux"' in (tmp_path / "s.json").read_text()
+    refused, _ = replayed(monkeypatch, tmp_path, "--goal", "more-than-tcp", "--on", "dask")
+    assert "--on, --store and --threads are of simulations" in str(refused.exception)
+
+
 def test_a_goal_of_theory_is_not_replayed_on_the_kernel(
     monkeypatch: pytest.MonkeyPatch, tmp_path: File
 ) -> None:

@@ -73,6 +73,13 @@ class Trial:
         """
         return np.array([self._users(run, name, metric).mean() for run in self._runs(variant)])
 
+    def together(self, names: Sequence[str], variant: str = ITSELF) -> Values:
+        """Goodput of all users of these classes in bit/s, shape (n,)."""
+        sizes = {c.name: c.count for c in self.plan.classes}
+        return np.asarray(
+            np.sum([sizes[name] * self.rate(name, variant) for name in names], axis=0)
+        )
+
     def rates(self, name: str, variant: str = ITSELF) -> Values:
         """Goodput of each user of a class in bit/s, shape (n, users)."""
         return np.array([self._users(run, name, "goodput_bps") for run in self._runs(variant)])

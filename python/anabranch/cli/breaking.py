@@ -42,14 +42,14 @@ from ..sources import load
 from ..statistics import interval
 from ..telling import length
 from . import INTERRUPTED, message
-from .compare import check_machine
+from .compare import LINUX, SIMULATION, check_machine
 from .keeping import show_and_write
 from .making import Making
 from .options import seeds_from
 from .tables import Table
 from .terminal import console, named, progress, table
 
-SIMULATION, LINUX = WORLDS = ("simulation", "linux")
+WORLDS = (SIMULATION, LINUX)
 
 BROKEN = 1
 """Exit status of a goal that is broken, as of a check that does not hold."""
@@ -91,25 +91,34 @@ class BreakOptions:
     repeat: int | None = None
     """Replications of a replay; None is the usual number."""
 
+    @property
+    def linux(self) -> bool:
+        """Whether a replay runs on the real kernel. Raises UnknownName."""
+        return chosen("--world", self.world, WORLDS) == LINUX
+
 
 def break_command(controller: str, options: BreakOptions) -> None:
     """Searches for networks on which a controller breaks one goal, or each. Status 1 if there is
     one.
     """
+    if options.linux:
+        raise ValueError(f"--world is {options.world}; a search simulates, and --replay runs there")
+    if options.repeat is not None:
+        raise ValueError(f"--repeat is {options.repeat}; it is of --replay, which is not given")
     tested = UnderTest.of(controller)
-    chosen = [options.goal] if options.goal else list(GOALS)
+    names = [options.goal] if options.goal else list(GOALS)
     if options.limit is not None and options.goal is None:
         raise ValueError(
             f"--limit is {options.limit:g}; a limit is of one goal, which --goal names"
         )
     if options.json:
         check_writable(options.json)
-    share = _share(options, len(chosen))
+    share = _share(options, len(names))
     done: list[tuple[Bench, Outcome, Path]] = []
     skipped: list[tuple[str, str]] = []
     failed: list[str] = []
     interrupted = False
-    for name in chosen:
+    for name in names:
         goal, _ = goal_of(name)
         if options.goal is None and (why := refusal(tested, goal, options.ranges)):
             skipped.append((name, why))
@@ -298,13 +307,13 @@ def replay_command(controller: str, file: Path, options: BreakOptions) -> None:
         "scenario": str(file),
         "goal": goal.given,
         "limit": limit,
-        "world": options.world,
+        "world": LINUX if options.linux else SIMULATION,
         "seeds": list(seeds),
         "broken": bool(verdict and verdict.broken),
         "aspect": verdict.aspect if verdict else None,
         "score": verdict.value.to_json() if verdict else None,
     }
-    where = " on the real kernel" if options.world == LINUX else ""
+    where = " on the real kernel" if options.linux else ""
     title = f"{goal.name} of {bench.tested.label}, {len(seeds)} replications{where}"
     shown = table(title, ["aspect", "score", "limit"], rows)
     said = NO_VALUE if aspects else "nothing in this scenario can break the goal"
@@ -321,13 +330,15 @@ def replay_command(controller: str, file: Path, options: BreakOptions) -> None:
 
 def _replayed(bench: Bench, scenario: Document, options: BreakOptions) -> Trial:
     """The runs of a scenario and of its twins, in the world that is asked for."""
-    linux = chosen("--world", options.world, WORLDS) == LINUX
-    seeds = seeds_from(options.seed, options.repeat or (REPLICATIONS if linux else REPLAYED))
-    if not linux:
+    usual = REPLICATIONS if options.linux else REPLAYED
+    seeds = seeds_from(options.seed, options.repeat or usual)
+    if not options.linux:
         with options.making.maker() as maker:
             bench.world = world_of(maker)
             with bench.working():
                 return bench.trial(scenario, seeds)
+    if options.making != Making():
+        raise ValueError("--on, --store and --threads are of simulations, and --world is linux")
     check_goal(bench.goal)
     check_machine(command="break", asked="--world")
     seconds = bench.run_time_s(scenario, len(seeds))

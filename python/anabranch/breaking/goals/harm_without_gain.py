@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..drawing import Needs
 from ..kind import Aspects, Goal, Part, less
 from ..rendering import SUBJECT
-from ..trial import Trial, Values
+from ..trial import Trial
 from ..variants import tcp_on_each_path
 
 GAIN = 0.02
@@ -18,18 +16,9 @@ def score(trial: Trial) -> Aspects:
     """For a TCP on each path, how much less the others have together, where the subject gains
     nothing.
     """
-    sizes = {c.name: c.count for c in trial.plan.classes}
-
-    def all_others(variant: str | None = None) -> Values:
-        rates = [
-            sizes[name] * (trial.rate(name, variant) if variant else trial.rate(name))
-            for name in trial.users
-        ]
-        return np.asarray(np.sum(rates, axis=0))
-
     return {
         twin: [
-            Part(less(all_others(), all_others(twin))),
+            Part(less(trial.together(trial.users), trial.together(trial.users, twin))),
             Part(less(trial.rate(SUBJECT), trial.rate(SUBJECT, twin)), -GAIN),
         ]
         for twin in trial.twins

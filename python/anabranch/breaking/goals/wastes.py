@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..drawing import Needs
 from ..kind import Aspects, Goal, Part, less
 from ..rendering import SUBJECT
-from ..trial import ITSELF, Trial, Values
+from ..trial import Trial
 from ..variants import RENO, reno_on_every_path
 
 
 def score(trial: Trial) -> Aspects:
     """How much less all users with data without end have together."""
-    sizes = {c.name: c.count for c in trial.plan.classes}
-
-    def together(variant: str) -> Values:
-        rates = [sizes[name] * trial.rate(name, variant) for name in (SUBJECT, *trial.users)]
-        return np.asarray(np.sum(rates, axis=0))
-
-    return {"all users": [Part(less(together(ITSELF), together(RENO)))]}
+    users = (SUBJECT, *trial.users)
+    return {"all users": [Part(less(trial.together(users), trial.together(users, RENO)))]}
 
 
 GOAL = Goal(
