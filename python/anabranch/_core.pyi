@@ -34,6 +34,13 @@ def plan(
     Raises ScenarioError.
     """
 
+def with_file(change: str) -> str:
+    """An override that names the file of a trace, opportunities or movements, as one that gives its
+    text; any other as it is.
+
+    Raises ScenarioError.
+    """
+
 def with_files(text: str, name: str, folder: str | PathLike[str]) -> str:
     """The scenario with the files of its traces inside it, as rows; they are found from `folder`.
 

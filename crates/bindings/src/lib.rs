@@ -22,7 +22,7 @@ mod written;
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use scenario::{Override, Plan};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pyo3::create_exception!(
     _core,
@@ -48,6 +48,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("COUPLED_PATHS", ports::PATHS)?;
     module.add("MOST_SCENARIO_BYTES", scenario::MOST_BYTES)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
+    module.add_function(wrap_pyfunction!(with_file, module)?)?;
     module.add_function(wrap_pyfunction!(with_files, module)?)?;
     module.add_function(wrap_pyfunction!(with_overrides, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
@@ -128,12 +129,33 @@ fn with_overrides(
 /// found from `folder`.
 #[pyfunction]
 fn with_files(text: &str, name: &str, folder: PathBuf) -> PyResult<String> {
-    let read = |file: &str| {
-        let bytes = std::fs::read(folder.join(file)).map_err(|error| error.to_string())?;
-        String::from_utf8(bytes).map_err(|_| "it is not text".to_owned())
-    };
+    let read = |file: &str| read_text(&folder.join(file));
     let embedded = scenario::with_files(text, name, &read).map_err(wrong)?;
     Ok(embedded.unwrap_or_else(|| text.to_owned()))
+}
+
+/// An override of a trace's file as one of its text.
+#[pyfunction]
+fn with_file(change: &str) -> PyResult<String> {
+    let change: Override = change.parse().map_err(wrong)?;
+    let Override { key, value } = change.with_file(&from_here).map_err(wrong)?;
+    Ok(format!("{key}={value}"))
+}
+
+/// The text of a file.
+fn read_text(file: &Path) -> Result<String, String> {
+    let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
+    String::from_utf8(bytes).map_err(|_| "it is not text".to_owned())
+}
+
+/// The text of a file whose path is relative to the folder of this process.
+fn from_here(file: &str) -> Result<String, String> {
+    read_text(Path::new(file))
+}
+
+/// The text of a controller in a scenario.
+fn source(controller: &str) -> Result<String, String> {
+    names::spec(controller).map(|spec| spec.source().to_owned())
 }
 
 #[pyfunction]
@@ -156,8 +178,7 @@ fn changes(
     overrides: &[String],
     controller: Option<&str>,
 ) -> PyResult<Vec<Override>> {
-    let source = |text: &str| names::spec(text).map(|spec| spec.source().to_owned());
-    scenario::changes(text, name, controller, overrides, &source).map_err(wrong)
+    scenario::changes(text, name, controller, overrides, &source, &from_here).map_err(wrong)
 }
 
 fn wrong(error: scenario::Error) -> PyErr {

@@ -109,9 +109,14 @@ impl Asked {
 
     fn changes(&self) -> Result<Vec<Override>, String> {
         let Asked { text, name, controller, overrides } = self;
-        scenario::changes(text, name, controller.as_deref(), overrides, &source)
+        scenario::changes(text, name, controller.as_deref(), overrides, &source, &no_file)
             .map_err(|error| error.to_string())
     }
+}
+
+/// The error for an override that names a file.
+fn no_file(_: &str) -> Result<String, String> {
+    Err("the explorer reads no files; give its text".into())
 }
 
 /// The text of a controller in a scenario. The page reads no files.

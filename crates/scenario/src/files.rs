@@ -7,6 +7,77 @@ use crate::size::check_size;
 use crate::{opportunities, trace};
 use toml_edit::{DocumentMut, Item, TableLike};
 
+/// Gives the text of a file, or says why not.
+type Read<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
+
+/// A table of a scenario that may name a file in place of a text.
+struct Kind {
+    /// The lists of the scenario whose entries have it.
+    lists: &'static [&'static str],
+    /// Its key there, after those of tables around it.
+    within: &'static str,
+    table: &'static str,
+    /// Its key for the text.
+    inside: &'static str,
+    right: &'static str,
+    check: fn(&str) -> Result<(), BadLine>,
+}
+
+const TRACE: Kind = Kind {
+    lists: &["link"],
+    within: "trace",
+    table: "trace",
+    inside: "rows",
+    right: trace::RIGHT,
+    check: |text| trace::parse(text).map(|_| ()),
+};
+
+const OPPORTUNITIES: Kind = Kind {
+    lists: &["link"],
+    within: "opportunities",
+    table: "opportunities",
+    inside: "times",
+    right: opportunities::RIGHT,
+    check: |text| opportunities::parse(text).map(|_| ()),
+};
+
+const MOVEMENTS: Kind = Kind {
+    lists: &["node", "area"],
+    within: "moves.trace",
+    table: "trace",
+    inside: "text",
+    right: movements::RIGHT,
+    check: |text| {
+        let bad = |bad: movements::Malformed| BadLine { line: bad.line, why: bad.what };
+        movements::parse(text).map(|_| ()).map_err(bad)
+    },
+};
+
+const KINDS: [Kind; 3] = [TRACE, OPPORTUNITIES, MOVEMENTS];
+
+impl Kind {
+    /// The key of the table, if `key` is that of its file: `link.ap1.trace` of
+    /// `link.ap1.trace.file`.
+    fn owner<'k>(&self, key: &'k str) -> Option<&'k str> {
+        let owner = key.strip_suffix(".file")?;
+        let (list, _) = owner.split_once('.')?;
+        let before = owner.strip_suffix(self.within)?;
+        (self.lists.contains(&list) && before.ends_with('.')).then_some(owner)
+    }
+
+    /// The text of a file, checked. `place` names what has the file's name.
+    fn text(&self, file: &str, place: &str, read: &Read<'_>) -> Result<String, Error> {
+        let text = read(file).map_err(|why| {
+            Error::new(format!("{place}: the trace {file} cannot be read: {why}"))
+        })?;
+        (self.check)(&text).map_err(|BadLine { line, why }| {
+            Error::new(format!("{place}: the trace {file} is wrong in line {line}: {why}"))
+                .help(self.right)
+        })?;
+        Ok(text)
+    }
+}
+
 /// The scenario with the files of its traces, opportunities, movements and laws embedded; `None` if
 /// it names no files.
 ///
@@ -15,22 +86,15 @@ use toml_edit::{DocumentMut, Item, TableLike};
 /// # Errors
 ///
 /// If the text is too large, or `read` fails: its message, at the line that names the file.
-pub fn with_files(
-    text: &str,
-    name: &str,
-    read: &dyn Fn(&str) -> Result<String, String>,
-) -> Result<Option<String>, Error> {
+pub fn with_files(text: &str, name: &str, read: &Read<'_>) -> Result<Option<String>, Error> {
     check_size(text, name)?;
     let Ok(mut document) = text.parse::<DocumentMut>() else {
         return Ok(None); // its errors are reported when it is read
     };
     let mut found = false;
     for link in tables(document.get_mut("link")) {
-        found |= embed(link, ("trace", "rows", trace::RIGHT), name, read, &|rows| {
-            trace::parse(rows).map(|_| ())
-        })?;
-        let times = ("opportunities", "times", opportunities::RIGHT);
-        found |= embed(link, times, name, read, &|times| opportunities::parse(times).map(|_| ()))?;
+        found |= embed(link, &TRACE, name, read)?;
+        found |= embed(link, &OPPORTUNITIES, name, read)?;
     }
     for node in tables(document.get_mut("node")) {
         found |= embed_moves(node, name, read)?;
@@ -44,12 +108,26 @@ pub fn with_files(
     Ok(found.then(|| document.to_string()))
 }
 
+/// Key and value of an override that gives the text of the file that the override of `key` names by
+/// `value`; `None` if that is no file of a trace, of opportunities or of movements.
+///
+/// # Errors
+/// `read` fails, or the text is no such thing.
+pub(crate) fn in_place(
+    key: &str,
+    value: &str,
+    read: &Read<'_>,
+) -> Result<Option<(String, String)>, Error> {
+    let Some((kind, owner)) = KINDS.iter().find_map(|kind| Some((kind, kind.owner(key)?))) else {
+        return Ok(None);
+    };
+    let file = value.trim_matches(['"', '\'']);
+    let text = kind.text(file, &format!("override `{key}`"), read)?;
+    Ok(Some((format!("{owner}.{}", kind.inside), quoted(&text))))
+}
+
 /// Embeds the law of a flow's controller, if it is a law in a file.
-fn embed_law(
-    flow: &mut dyn TableLike,
-    name: &str,
-    read: &dyn Fn(&str) -> Result<String, String>,
-) -> Result<bool, Error> {
+fn embed_law(flow: &mut dyn TableLike, name: &str, read: &Read<'_>) -> Result<bool, Error> {
     let controller = flow.get("controller").and_then(Item::as_str).map(str::to_owned);
     let Some(law) = controller.as_deref().and_then(control::law_file) else {
         return Ok(false);
@@ -60,43 +138,31 @@ fn embed_law(
 }
 
 /// Embeds the movements of a node, or of all nodes.
-fn embed_moves(
-    owner: &mut dyn TableLike,
-    name: &str,
-    read: &dyn Fn(&str) -> Result<String, String>,
-) -> Result<bool, Error> {
+fn embed_moves(owner: &mut dyn TableLike, name: &str, read: &Read<'_>) -> Result<bool, Error> {
     let Some(moves) = owner.get_mut("moves").and_then(Item::as_table_like_mut) else {
         return Ok(false);
     };
-    embed(moves, ("trace", "text", movements::RIGHT), name, read, &|text| {
-        let bad = |bad: movements::Malformed| BadLine { line: bad.line, why: bad.what };
-        movements::parse(text).map(|_| ()).map_err(bad)
-    })
+    embed(moves, &MOVEMENTS, name, read)
 }
 
-/// Reads and checks the file in `table` of a link, and puts its text in its place as the string
-/// `inside`. Returns whether there was a file.
+/// Puts the text of the file that a table of `owner` names in its place. Returns whether it names
+/// one.
 fn embed(
-    link: &mut dyn TableLike,
-    (table, inside, right): (&str, &str, &str),
+    owner: &mut dyn TableLike,
+    kind: &Kind,
     name: &str,
-    read: &dyn Fn(&str) -> Result<String, String>,
-    parse: &dyn Fn(&str) -> Result<(), BadLine>,
+    read: &Read<'_>,
 ) -> Result<bool, Error> {
-    let Some(trace) = link.get_mut(table).and_then(Item::as_table_like_mut) else {
+    let Some(table) = owner.get_mut(kind.table).and_then(Item::as_table_like_mut) else {
         return Ok(false);
     };
-    let file = trace.get("file").and_then(Item::as_str).map(str::to_owned);
-    let Some(file) = file.filter(|_| trace.get(inside).is_none()) else {
+    let file = table.get("file").and_then(Item::as_str).map(str::to_owned);
+    let Some(file) = file.filter(|_| table.get(kind.inside).is_none()) else {
         return Ok(false);
     };
-    let text = read(&file)
-        .map_err(|why| Error::new(format!("{name}: the trace {file} cannot be read: {why}")))?;
-    parse(&text).map_err(|BadLine { line, why }| {
-        Error::new(format!("{name}: the trace {file} is wrong in line {line}: {why}")).help(right)
-    })?;
-    trace.remove("file");
-    trace.insert(inside, Item::Value(on_one_line(&text)));
+    let text = kind.text(&file, name, read)?;
+    table.remove("file");
+    table.insert(kind.inside, Item::Value(on_one_line(&text)));
     Ok(true)
 }
 
@@ -150,5 +216,21 @@ mod tests {
         assert_eq!(trace::parse(rows).unwrap()[0].loss, Some(0.5));
         let both = "[[link]]\ntrace = { file = 'f', rows = 'r' }\n";
         assert_eq!(with_files(both, "x", &|_| Ok(rows.into())), Ok(None));
+    }
+
+    #[test]
+    fn an_override_may_name_a_file_where_a_scenario_may() {
+        let read = |file: &str| if file == "f" { Ok("0\n3\n".into()) } else { Err("no".into()) };
+        let text = |key: &str| in_place(key, "'f'", &read);
+        let (key, value) = text("link.lte.opportunities.file").unwrap().unwrap();
+        assert_eq!((&*key, &*value), ("link.lte.opportunities.times", "\"0\\n3\\n\""));
+        for key in ["flow.lte.opportunities.file", "link.lte.file"] {
+            assert_eq!(text(key), Ok(None));
+        }
+        let wrong = text("link.lte.trace.file").unwrap_err().to_string();
+        assert!(wrong.contains("override `link.lte.trace.file`: the trace f is wrong in line 1"));
+        assert!(text("node.0.moves.trace.file").unwrap_err().to_string().contains("line 1"));
+        let none = in_place("link.lte.trace.file", "g", &read).unwrap_err().to_string();
+        assert!(none.contains("the trace g cannot be read: no"), "{none}");
     }
 }

@@ -1,7 +1,7 @@
 //! `--set key=value`: changes to the text of a scenario before it is read.
 
 use crate::error::{Error, list};
-use crate::files::{on_one_line, quoted};
+use crate::files::{in_place, on_one_line, quoted};
 use crate::locate::{entry, name_of};
 use crate::size::check_size;
 use control::law_file;
@@ -19,6 +19,18 @@ pub struct Override {
     pub key: String,
     /// A TOML value; what is not one is taken as a string, so that `10 Mb/s` needs no quotes.
     pub value: String,
+}
+
+impl Override {
+    /// The override that gives the text of the file, if this one names the file of a trace, of
+    /// opportunities or of movements: `link.lte.trace.file` becomes `link.lte.trace.rows`.
+    ///
+    /// # Errors
+    /// `read`, which gives the text of a file, fails, or the text is no such thing.
+    pub fn with_file(self, read: &dyn Fn(&str) -> Result<String, String>) -> Result<Self, Error> {
+        let found = in_place(&self.key, &self.value, read)?;
+        Ok(found.map_or(self, |(key, value)| Override { key, value }))
+    }
 }
 
 impl core::str::FromStr for Override {
@@ -149,16 +161,18 @@ fn enter_tables<'a>(item: &'a mut Item, step: &str) -> Result<&'a mut Item, Stri
 
 /// The changes that a caller asks for: `controller` in place of that of [`with_controller`], then
 /// `overrides`, which take precedence. `source` gives the text of a controller in a scenario for a
-/// name, the text of a law or the file of one.
+/// name, the text of a law or the file of one; `read` that of a file of a trace.
 ///
 /// # Errors
-/// The text is not TOML or too large, an override is not KEY=VALUE, or a controller is unknown.
+/// The text is not TOML or too large, an override is not KEY=VALUE, a controller is unknown, or a
+/// file cannot be read or has no such content.
 pub fn changes(
     text: &str,
     name: &str,
     controller: Option<&str>,
     overrides: &[String],
     source: &dyn Fn(&str) -> Result<String, String>,
+    read: &dyn Fn(&str) -> Result<String, String>,
 ) -> Result<Vec<Override>, Error> {
     let mut all = Vec::new();
     if let Some(controller) = controller {
@@ -170,7 +184,7 @@ pub fn changes(
         if change.key.ends_with("controller") && law_file(&law).is_some() {
             change.value = quoted(&source(&law).map_err(Error::new)?);
         }
-        all.push(change);
+        all.push(change.with_file(read)?);
     }
     Ok(all)
 }

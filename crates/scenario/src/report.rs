@@ -122,5 +122,5 @@ impl BadLine {
 
 /// Help for a file that was not read with its scenario.
 pub(crate) fn not_read(text: &str) -> String {
-    format!("only a scenario file can name a file: in a text or an override, give `{text}`")
+    format!("a file is named by a scenario file or an override: in a text, give `{text}`")
 }

@@ -29,6 +29,7 @@ from .arguments import (
     PcapOption,
     PortraitOption,
     QlogOption,
+    RecordingOption,
     RecordUntilOption,
     RepeatOption,
     ScenarioArgument,
@@ -456,6 +457,7 @@ def audit(
     "Example: anabranch evaluate olia my.law --only 7.10 --only standing-queue --json found.json\n\n"
     "Example: anabranch evaluate reno cubic lia olia balia bbr --report out/dossiers --store out/runs\n\n"
     "Example: anabranch evaluate my.py:Mine --quick --json after.json\n\n"
+    "Example: anabranch evaluate lia --only cellular,cellular-delay --recording lte.down\n\n"
     "Example: anabranch evaluate --compare before.json after.json",
 )
 def evaluate(
@@ -487,6 +489,7 @@ def evaluate(
             help="Compare two files of --json, before and after a change. Status 1 if a case of level MUST got worse.",
         ),
     ] = False,
+    recording: RecordingOption = None,
     world: Annotated[
         str,
         typer.Option(
@@ -527,6 +530,7 @@ def evaluate(
         repeat=repeat,
         only=only or (),
         quick=quick,
+        recordings=recording or (),
         world=world,
         json=json,
         report=report,

@@ -111,6 +111,14 @@ SetOption = Annotated[
         help='Override, such as link.ap1.rate="5 Mb/s" or duration="60 s". Repeatable.',
     ),
 ]
+RecordingOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--recording",
+        help="A file of delivery opportunities of a cellular link, as mahimahi has them: a case more for cellular and "
+        "cellular-delay. Repeatable.",
+    ),
+]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="First seed.")]
 RepeatOption = Annotated[
     int, typer.Option("--repeat", "-n", min=1, help="Number of replications; seeds count up.")

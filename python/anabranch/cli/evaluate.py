@@ -50,6 +50,7 @@ class EvaluateOptions:
     """None is the usual number of replications."""
     only: Sequence[str] = ()
     quick: bool = False
+    recordings: Sequence[str] = ()
     world: str = SIMULATION
     json: Path | None = None
     report: Path | None = None
@@ -75,6 +76,7 @@ def evaluate_command(controllers: Sequence[str], asked: EvaluateOptions) -> None
         list(asked.seeds),
         [word.strip() for text in asked.only for word in text.split(",")],
         level=QUICK_LEVEL if asked.quick else None,
+        recordings=asked.recordings,
     )
     kernel = on_linux(evaluation) if asked.linux else None
     files: list[tuple[Path | None, Write]] = []
@@ -211,6 +213,7 @@ def compare_command(files: Sequence[str], json: Path | None, asked: EvaluateOpti
         "--only": asked.only,
         "--quick": asked.quick,
         "--report": asked.report,
+        "--recording": asked.recordings,
         "--world": asked.world != SIMULATION,
         "--store": asked.making.store,
         "--on": asked.making.on != THREADS,

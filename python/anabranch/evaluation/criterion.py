@@ -91,6 +91,8 @@ class Criterion:
     """Reason for the goal, or its source. RFC 9743 itself has no thresholds (§5)."""
     theory: bool = False
     """Whether the measure can be computed from theory's equilibrium too."""
+    recording: Callable[[str], Case] | None = None
+    """The case for a file of delivery opportunities that a user gives, where one makes sense."""
     linux: bool | tuple[str, ...] = False
     """Whether the real kernel can run the cases, or the names of those that it is to run: it takes
     real time."""

@@ -26,6 +26,7 @@ from .planning import (
     loaded,
     seeds_of,
     selected,
+    with_recordings,
     workload,
 )
 from .running import Place, Progress, Work
@@ -55,6 +56,8 @@ class Evaluation:
     """The criteria to choose from; empty is those that ship."""
     level: Level | None = None
     """Only the criteria of this level."""
+    recordings: Sequence[str] = ()
+    """Files of delivery opportunities, in the format of mahimahi: a case for each."""
     entries: list[Entry] = field(default_factory=list)
     """Controller by controller; all criteria of each, in their order."""
     interrupted: bool = False
@@ -71,12 +74,14 @@ class Evaluation:
 
     def __post_init__(self) -> None:
         """Checks what was given. Raises ScenarioError for an unknown controller, UnknownName for an
-        unknown criterion, ValueError for wrong seeds and for a level that no chosen criterion has.
+        unknown criterion, ValueError for wrong seeds, for a level that no chosen criterion has, and
+        for recordings that none uses.
         """
         self.contenders = contenders(self.controllers)
         self.seed_list = checked_seeds(self.seeds)
         known = {one.name: one for one in self.criteria} if self.criteria else shipped()
-        self.criteria = selected(known, self.only, self.level)
+        chosen = selected(known, self.only, self.level)
+        self.criteria = with_recordings(chosen, self.recordings)
         check_labels(self.contenders, self.criteria)
 
     @property
@@ -217,6 +222,7 @@ def evaluate(
     seeds: Seeds = SEEDS,
     only: Sequence[str] = (),
     criteria: Sequence[Criterion] = (),
+    recordings: Sequence[str] = (),
     maker: Maker | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
@@ -228,8 +234,8 @@ def evaluate(
     current run. After an interrupt the rows that were not run say so, and `interrupted` is true.
 
     Raises ScenarioError for an unknown controller, UnknownName for an unknown criterion, and
-    ValueError for wrong seeds.
+    ValueError for wrong seeds, and for recordings that no criterion uses.
     """
-    made = Evaluation(controllers, seeds, only, maker or Core(), criteria)
+    made = Evaluation(controllers, seeds, only, maker or Core(), criteria, recordings=recordings)
     made.run(progress)
     return made

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from pathlib import Path
 
 from .. import _core
 from ..controller import ControllerLike, given_name, label, outside
@@ -269,6 +270,26 @@ def selected(
             f"none of the criteria {', '.join(one.name for one in found)} has level {level}; leave --quick out"
         )
     return of_level
+
+
+def with_recordings(criteria: Sequence[Criterion], files: Sequence[str]) -> list[Criterion]:
+    """The criteria with a further case for each recording in those that have a use for one.
+
+    Raises ValueError if none has, and for two files of one name.
+    """
+    if not files:
+        return list(criteria)
+    if not any(one.recording for one in criteria):
+        raise ValueError("no chosen criterion uses a recording; cellular and cellular-delay do")
+    names = [Path(file).name for file in files]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(
+            f"two recordings are called {twice[0]}; cases go by the names of the files"
+        )
+    return [
+        replace(one, cases=(*one.cases, *map(one.recording, files))) if one.recording else one
+        for one in criteria
+    ]
 
 
 def named(criteria: Mapping[str, Criterion], text: str) -> set[str]:

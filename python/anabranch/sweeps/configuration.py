@@ -150,8 +150,10 @@ def source(controller: str) -> str:
 
 
 def resolved(override: str) -> str:
-    """An override; one of a controller has the text of a law, not its file. Raises ScenarioError."""
+    """An override with texts in place of files: of a law, of a trace. Raises ScenarioError."""
     key, equals, value = override.partition("=")
+    if key.strip().endswith(".file"):
+        return _core.with_file(override)
     if not equals or not key.strip().lower().endswith("controller"):
         return override
     return f"{key}={source(unquoted(value.strip()))}"

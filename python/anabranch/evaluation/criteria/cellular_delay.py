@@ -3,7 +3,7 @@
 from ..criterion import MILLISECONDS, Criterion
 from ..goals import NoWorse
 from ..measures import queue_delay
-from .cellular import CASES
+from .cellular import CASES, recorded
 
 CRITERION = Criterion(
     name="cellular-delay",
@@ -14,6 +14,7 @@ CRITERION = Criterion(
     method="95th percentile of the queueing delay in the runs of cellular.",
     unit=MILLISECONDS,
     cases=CASES,
+    recording=recorded,
     measure=queue_delay("p95", "cellular"),
     goal=NoWorse(),
     why=(
