@@ -12,6 +12,7 @@ import pytest
 import anabranch as ab
 from anabranch.planned_network import Opportunities
 from anabranch.result import Result
+from anabranch.sweeps.configuration import resolved
 
 SCENARIO = """
 name = "traced"
@@ -87,7 +88,7 @@ def test_a_trace_goes_with_what_the_link_has(file: Path) -> None:
     )
     with pytest.raises(ab.ScenarioError, match="but the link has no rate"):
         ab.Scenario.parse(text.replace('rate = "4 Mb/s"', ""))
-    with pytest.raises(ab.ScenarioError, match="only a scenario file can name a file"):
+    with pytest.raises(ab.ScenarioError, match="a file is named by a scenario file or an override"):
         ab.Scenario.parse(file.read_text())
     again = text.replace("0,1e6", "0,1e6\\n5,2e6").replace('" }', '", repeat = "5 s" }')
     with pytest.raises(ab.ScenarioError, match="it is longer than the trace"):
@@ -131,6 +132,20 @@ def test_opportunities_are_found_from_the_scenario_and_each_carries_a_packet(pho
     # Those of 0 ms and of the last 10 ms are lost, and one of 1 ms: then a single packet has come.
     assert result.link("lte", "throughput_bps").mean() * 6 / 12e3 == pytest.approx(39)
     assert result.link("lte", "utilisation").mean() == pytest.approx(39 / 42)
+
+
+def test_an_override_may_name_another_recording(phone: Path) -> None:
+    other = phone.parent / "other.down"
+    other.write_text("2\n")
+    override = f"link.lte.opportunities.file={other}"
+    complete = resolved(override)
+    assert ab.load(phone).plan(overrides=[override]).links[0].rate_bps == 6_000_000
+    other.unlink()
+    assert ab.load(phone).plan(overrides=[complete]).links[0].rate_bps == 6_000_000
+    with pytest.raises(
+        ab.ScenarioError, match=r"override `link\.lte\.opportunities\.file`: the trace"
+    ):
+        ab.load(phone).plan(overrides=[override])
 
 
 @pytest.mark.parametrize(

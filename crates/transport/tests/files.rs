@@ -16,9 +16,9 @@ use units::{Bytes, Span, Time};
 use wire::{Range, Segment};
 
 const SEGMENT: u32 = 1000;
-/// Time without a new byte after which a transfer counts as stuck: 33 of the longest timeouts. It is
-/// not the time of the whole: `nice`, whose window comes to 1/48, takes a timeout of two minutes for
-/// each packet where a path loses a quarter and the other one is cut.
+/// Time without a new byte after which a transfer counts as stuck: 33 of the longest timeouts. A
+/// whole transfer may take longer: `nice`, whose window comes to 1/48, waits for a timeout of two
+/// minutes for each packet where a path loses a quarter and the other one is cut.
 const ENOUGH: Span = Span::millis(4_000_000);
 
 /// Every controller with each of its options, without the kernel's.
