@@ -12,11 +12,10 @@ type Read<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
 
 /// A table of a scenario that may name a file in place of a text.
 struct Kind {
-    /// The lists of the scenario whose entries have it.
-    lists: &'static [&'static str],
+    /// What has it: the lists or tables of a scenario.
+    owners: &'static [&'static str],
     /// Its key there, after those of tables around it.
     within: &'static str,
-    table: &'static str,
     /// Its key for the text.
     inside: &'static str,
     right: &'static str,
@@ -24,27 +23,24 @@ struct Kind {
 }
 
 const TRACE: Kind = Kind {
-    lists: &["link"],
+    owners: &["link"],
     within: "trace",
-    table: "trace",
     inside: "rows",
     right: trace::RIGHT,
     check: |text| trace::parse(text).map(|_| ()),
 };
 
 const OPPORTUNITIES: Kind = Kind {
-    lists: &["link"],
+    owners: &["link"],
     within: "opportunities",
-    table: "opportunities",
     inside: "times",
     right: opportunities::RIGHT,
     check: |text| opportunities::parse(text).map(|_| ()),
 };
 
 const MOVEMENTS: Kind = Kind {
-    lists: &["node", "area"],
+    owners: &["node", "area"],
     within: "moves.trace",
-    table: "trace",
     inside: "text",
     right: movements::RIGHT,
     check: |text| {
@@ -62,7 +58,7 @@ impl Kind {
         let owner = key.strip_suffix(".file")?;
         let (list, _) = owner.split_once('.')?;
         let before = owner.strip_suffix(self.within)?;
-        (self.lists.contains(&list) && before.ends_with('.')).then_some(owner)
+        (self.owners.contains(&list) && before.ends_with('.')).then_some(owner)
     }
 
     /// The text of a file, checked. `place` names what has the file's name.
@@ -92,15 +88,12 @@ pub fn with_files(text: &str, name: &str, read: &Read<'_>) -> Result<Option<Stri
         return Ok(None); // its errors are reported when it is read
     };
     let mut found = false;
-    for link in tables(document.get_mut("link")) {
-        found |= embed(link, &TRACE, name, read)?;
-        found |= embed(link, &OPPORTUNITIES, name, read)?;
-    }
-    for node in tables(document.get_mut("node")) {
-        found |= embed_moves(node, name, read)?;
-    }
-    if let Some(area) = document.get_mut("area").and_then(Item::as_table_like_mut) {
-        found |= embed_moves(area, name, read)?;
+    for kind in &KINDS {
+        for owner in kind.owners.iter().copied() {
+            for table in tables(document.get_mut(owner)) {
+                found |= embed(table, kind, name, read)?;
+            }
+        }
     }
     for flow in tables(document.get_mut("flow")) {
         found |= embed_law(flow, name, read)?;
@@ -137,14 +130,6 @@ fn embed_law(flow: &mut dyn TableLike, name: &str, read: &Read<'_>) -> Result<bo
     Ok(true)
 }
 
-/// Embeds the movements of a node, or of all nodes.
-fn embed_moves(owner: &mut dyn TableLike, name: &str, read: &Read<'_>) -> Result<bool, Error> {
-    let Some(moves) = owner.get_mut("moves").and_then(Item::as_table_like_mut) else {
-        return Ok(false);
-    };
-    embed(moves, &MOVEMENTS, name, read)
-}
-
 /// Puts the text of the file that a table of `owner` names in its place. Returns whether it names
 /// one.
 fn embed(
@@ -153,9 +138,13 @@ fn embed(
     name: &str,
     read: &Read<'_>,
 ) -> Result<bool, Error> {
-    let Some(table) = owner.get_mut(kind.table).and_then(Item::as_table_like_mut) else {
-        return Ok(false);
-    };
+    let mut table = owner;
+    for key in kind.within.split('.') {
+        match table.get_mut(key).and_then(Item::as_table_like_mut) {
+            Some(inner) => table = inner,
+            None => return Ok(false),
+        }
+    }
     let file = table.get("file").and_then(Item::as_str).map(str::to_owned);
     let Some(file) = file.filter(|_| table.get(kind.inside).is_none()) else {
         return Ok(false);
@@ -185,7 +174,7 @@ pub(crate) fn on_one_line(text: &str) -> toml_edit::Value {
     format!("\"{escaped}\"").parse().unwrap_or_else(|_| text.into())
 }
 
-/// The tables of a list, in either notation.
+/// The tables of a list, in either notation, or the one table that there is.
 fn tables(item: Option<&mut Item>) -> Vec<&mut dyn TableLike> {
     match item {
         Some(Item::ArrayOfTables(tables)) => {
@@ -195,7 +184,8 @@ fn tables(item: Option<&mut Item>) -> Vec<&mut dyn TableLike> {
             let tables = values.iter_mut().filter_map(|value| value.as_inline_table_mut());
             tables.map(|table| table as &mut dyn TableLike).collect()
         }
-        _ => Vec::new(),
+        Some(item) => item.as_table_like_mut().into_iter().collect(),
+        None => Vec::new(),
     }
 }
 
