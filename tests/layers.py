@@ -22,7 +22,8 @@ RUST = {
     "units": set(),
     "coding": set(),
     "formula": {"units"},
-    "control": {"formula", "units"},
+    "sharing": {"units"},
+    "control": {"formula", "sharing", "units"},
     "proof": {"formula"},
     # The parameters of a kind stand with the kind; a scenario file is composed of them.
     "scenario": {"control", "network", "transport", "units"},

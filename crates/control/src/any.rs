@@ -4,6 +4,7 @@ use crate::controller::forward;
 use crate::laws::AnyShell;
 use crate::schemes::AnyControl;
 use crate::slow_start::{AnySlowStart, Standard};
+use crate::when_shared::WhenShared;
 use crate::{ControllerKind, ControllerSpec, Needs, OutsideControl, Settings};
 use alloc::boxed::Box;
 
@@ -27,6 +28,7 @@ pub struct Other {
 #[derive(Clone, Debug)]
 enum OtherControl {
     Law(AnyShell<AnySlowStart>),
+    WhenShared(WhenShared),
     Scheme(AnyControl),
     Outside(OutsideControl),
 }
@@ -49,6 +51,9 @@ impl AnyController {
             }
             ControllerKind::Written(law, other) => {
                 OtherControl::Law(AnyShell::written(law.clone(), *other, settings, paths))
+            }
+            ControllerKind::WhenShared(law, detector) => {
+                OtherControl::WhenShared(WhenShared::new(law, *detector, settings, paths)?)
             }
             ControllerKind::Scheme(scheme) => {
                 OtherControl::Scheme(AnyControl::new(*scheme, settings, paths))
@@ -82,6 +87,7 @@ forward! {
     #[inline(never)] // keeps the code of a law's ACK short
     impl CongestionController for OtherControl {
         OtherControl::Law,
+        OtherControl::WhenShared,
         OtherControl::Scheme,
         OtherControl::Outside,
     }

@@ -27,6 +27,7 @@ mod shell;
 mod slow_start;
 mod spec;
 pub mod tfrc;
+mod when_shared;
 mod written;
 
 pub use any::AnyController;
@@ -40,6 +41,7 @@ pub use laws::{AnyLaw, LawVisitor};
 pub use outside::{Outside, OutsideControl};
 pub use rate::SegmentRate;
 pub use schemes::AnyScheme;
+pub use sharing::AnyDetector;
 pub use shell::{Settings, Shell};
 pub use slow_start::{AnySlowStart, HyStart, SlowStart, Standard, Step};
 pub use spec::{ControllerKind, ControllerSpec, UnknownController, law_file};

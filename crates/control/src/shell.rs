@@ -129,6 +129,14 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
         (0..self.views.len()).for_each(|path| self.keep_terms(path));
     }
 
+    /// Gives `path`, with its window and its slow start, to another shell around the same law.
+    pub(crate) fn hand_over(&mut self, path: usize, to: &mut Self) {
+        to.windows[path] = self.windows[path];
+        to.views[path] = self.views[path];
+        to.keep_terms(path);
+        self.set_member(path, false);
+    }
+
     /// The published state of the paths, for observation.
     pub fn views(&self) -> &[PathView<L::Note>] {
         &self.views

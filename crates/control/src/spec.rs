@@ -2,7 +2,7 @@
 
 use crate::kind::{Called, Described, Listed};
 use crate::slow_start::AnySlowStart;
-use crate::{AnyLaw, AnyScheme, LawVisitor, Needs, Outside, Written};
+use crate::{AnyDetector, AnyLaw, AnyScheme, LawVisitor, Needs, Outside, Written};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -14,6 +14,9 @@ use units::name::{offer, strip};
 
 /// Prefix of a law that runs with the kernel's arithmetic.
 const KERNEL: &str = "kernel:";
+
+/// Suffix of a law that couples only paths that share a bottleneck.
+const SBD: &str = "sbd";
 
 /// A controller parsed from a scenario: from its name, or from the text of a law. `Display` gives
 /// the name used in results, whatever the spelling was.
@@ -34,6 +37,9 @@ pub enum ControllerKind {
     Kernel(AnyLaw),
     /// The generated port of a law written as text, in the kernel's shell.
     KernelWritten(Written),
+    /// A law in the readable shell that couples only paths that share a bottleneck, as this
+    /// detector finds.
+    WhenShared(Arc<ControllerKind>, AnyDetector),
     /// A controller that is not a law.
     Scheme(AnyScheme),
     /// A controller from outside, without a textual form.
@@ -43,12 +49,13 @@ pub enum ControllerKind {
 impl PartialEq for ControllerKind {
     /// Controllers from outside are equal only if they are the same object.
     fn eq(&self, other: &Self) -> bool {
-        use ControllerKind::{Kernel, KernelWritten, Law, Outside, Scheme, Written};
+        use ControllerKind::{Kernel, KernelWritten, Law, Outside, Scheme, WhenShared, Written};
         match (self, other) {
             (Law(a, s), Law(b, t)) => (a, s) == (b, t),
             (Written(a, s), Written(b, t)) => (a, s) == (b, t),
             (Kernel(a), Kernel(b)) => a == b,
             (KernelWritten(a), KernelWritten(b)) => a == b,
+            (WhenShared(a, d), WhenShared(b, e)) => (a, d) == (b, e),
             (Scheme(a), Scheme(b)) => a == b,
             (Outside(a), Outside(b)) => Arc::ptr_eq(a, b),
             _ => false,
@@ -71,6 +78,7 @@ impl ControllerSpec {
     pub fn needs(&self) -> Needs {
         match self.kind {
             ControllerKind::Scheme(scheme) => scheme.needs(),
+            ControllerKind::WhenShared(..) => Needs { delays: true, ..Needs::NONE },
             ControllerKind::Outside(ref outside) => outside.needs(),
             _ => Needs::NONE,
         }
@@ -79,10 +87,11 @@ impl ControllerSpec {
     /// The description in its file, whatever its option, slow start and shell. `None` for a law
     /// written as text.
     pub fn described(&self) -> Option<Described> {
-        match &self.kind {
+        match self.kind.law() {
             ControllerKind::Law(law, _) | ControllerKind::Kernel(law) => Some(law.described()),
             ControllerKind::Scheme(scheme) => Some(scheme.described()),
             ControllerKind::Written(..)
+            | ControllerKind::WhenShared(..)
             | ControllerKind::KernelWritten(_)
             | ControllerKind::Outside(_) => None,
         }
@@ -90,7 +99,7 @@ impl ControllerSpec {
 
     /// The law, if it is written as text.
     pub fn written(&self) -> Option<&Written> {
-        match &self.kind {
+        match self.kind.law() {
             ControllerKind::Written(law, _) | ControllerKind::KernelWritten(law) => Some(law),
             _ => None,
         }
@@ -122,21 +131,17 @@ impl ControllerSpec {
         match self.kind {
             ControllerKind::Kernel(_) | ControllerKind::KernelWritten(_) => true,
             ControllerKind::Written(ref law, AnySlowStart::STANDARD) => law.integer().is_ok(),
-            ControllerKind::Written(..) | ControllerKind::Outside(_) => false,
+            ControllerKind::Written(..)
+            | ControllerKind::WhenShared(..)
+            | ControllerKind::Outside(_) => false,
             _ => kernel(&self.text).is_ok(),
         }
     }
 
     /// Calls `visitor` with the law as mathematics, without the kernel's arithmetic and slow start.
-    /// `None` if the controller is not a law.
+    /// `None` if the controller is not a law, or one whose paths are coupled at times.
     pub fn visit_law<V: LawVisitor>(&self, visitor: V) -> Option<V::Output> {
-        match &self.kind {
-            ControllerKind::Law(law, _) | ControllerKind::Kernel(law) => Some(law.visit(visitor)),
-            ControllerKind::Written(law, _) | ControllerKind::KernelWritten(law) => {
-                Some(visitor.visit(law.clone()))
-            }
-            ControllerKind::Scheme(_) | ControllerKind::Outside(_) => None,
-        }
+        self.kind.visit(visitor)
     }
 
     /// See [`Law::min_ssthresh`](crate::Law::min_ssthresh); `None` for a law that couples no paths,
@@ -149,7 +154,7 @@ impl ControllerSpec {
                 law.coupled().then(|| law.min_ssthresh())
             }
         }
-        self.visit_law(Floor).flatten()
+        self.kind.law().visit(Floor).flatten()
     }
 
     /// Every registered controller: laws and schemes with each of their options, laws with each
@@ -161,8 +166,34 @@ impl ControllerSpec {
             let laws = AnyLaw::listed().into_iter().filter_map(|law| law.texts().next());
             texts.extend(laws.map(|law| format!("{law}+{name}")));
         }
+        let laws = AnyLaw::listed().into_iter().filter_map(|law| law.texts().next());
+        texts.extend(laws.map(|law| format!("{law}+{SBD}")));
+        let others = AnyDetector::ALL.iter().filter(|kind| **kind != AnyDetector::DEFAULT);
+        texts.extend(others.map(|kind| format!("lia+{SBD}:{}", kind.described().names[0])));
         texts.extend(ported().iter().map(|law| format!("{KERNEL}{law}")));
         texts.iter().map(|text| text.parse().expect("a registered kind parses")).collect()
+    }
+}
+
+impl ControllerKind {
+    /// The law within, for one that couples only paths that share.
+    fn law(&self) -> &ControllerKind {
+        match self {
+            ControllerKind::WhenShared(law, _) => law,
+            own => own,
+        }
+    }
+
+    fn visit<V: LawVisitor>(&self, visitor: V) -> Option<V::Output> {
+        match self {
+            ControllerKind::Law(law, _) | ControllerKind::Kernel(law) => Some(law.visit(visitor)),
+            ControllerKind::Written(law, _) | ControllerKind::KernelWritten(law) => {
+                Some(visitor.visit(law.clone()))
+            }
+            ControllerKind::WhenShared(..)
+            | ControllerKind::Scheme(_)
+            | ControllerKind::Outside(_) => None,
+        }
     }
 }
 
@@ -182,8 +213,8 @@ fn ported() -> Vec<&'static str> {
 impl FromStr for ControllerSpec {
     type Err = UnknownController;
 
-    /// Parses `NAME`, `NAME:OPTION`, either with `+SLOW_START` after it, or `kernel:NAME`; or the
-    /// text of a law. Case, hyphens, underscores and spaces of names are ignored.
+    /// Parses `NAME`, `NAME:OPTION`, either with `+SLOW_START`, `+sbd` or `+sbd:DETECTOR` after it,
+    /// or `kernel:NAME`; or the text of a law. Case, hyphens, underscores and spaces of names are ignored.
     fn from_str(text: &str) -> Result<Self, UnknownController> {
         if is_text(text) {
             return written(text);
@@ -223,7 +254,19 @@ fn written(text: &str) -> Result<ControllerSpec, UnknownController> {
         label = format!("{label}+{name}");
         slow = found;
     }
+    let shared = match law.coupling() {
+        None => None,
+        Some(text) => {
+            let (detector, name) = detector(&label, text)?;
+            label = format!("{label}+{name}");
+            Some(detector)
+        }
+    };
     let kind = match law.in_kernel() {
+        true if shared.is_some() => {
+            let why = "couples all paths in the kernel's arithmetic";
+            return Err(UnknownController(format!("`{label}` {why}")));
+        }
         true if slow != AnySlowStart::STANDARD => {
             let why = "in the kernel's arithmetic has the kernel's slow start";
             return Err(UnknownController(format!("`{label}` {why}")));
@@ -233,7 +276,7 @@ fn written(text: &str) -> Result<ControllerSpec, UnknownController> {
             label = format!("{KERNEL}{label}");
             ControllerKind::KernelWritten(Written::from(law))
         }
-        false => ControllerKind::Written(Written::from(law), slow),
+        false => when_shared(ControllerKind::Written(Written::from(law), slow), shared),
     };
     Ok(ControllerSpec { text: label.into(), kind })
 }
@@ -260,15 +303,66 @@ fn readable(text: &str) -> Read {
     if let Some(read) = called(text, text, None, None) {
         return read;
     }
-    let (controller, slow_start) = match text.split_once('+') {
-        Some((controller, name)) => (controller, Some(slow_start(text, name)?)),
-        None => (text, None),
-    };
+    let mut parts = text.split('+');
+    let controller = parts.next().unwrap_or_default();
+    let (mut slow, mut shared) = (None, None);
+    for part in parts {
+        match strip(SBD, part) {
+            Some(_) if shared.is_none() => shared = Some(detector(text, part)?),
+            None if slow.is_none() && shared.is_none() => slow = Some(slow_start(text, part)?),
+            _ => {
+                let right = "write LAW, then +SLOW_START, then +sbd, each at most once";
+                return Err(UnknownController(format!("`{text}`: {right}")));
+            }
+        }
+    }
     let (name, option) = match controller.split_once(':') {
         Some((name, option)) => (name, Some(option)),
         None => (controller, None),
     };
-    called(text, name, option, slow_start).unwrap_or_else(|| Err(unknown(text)))
+    let (kind, own) = called(text, name, option, slow).unwrap_or_else(|| Err(unknown(text)))?;
+    match (shared, &kind) {
+        (None, _) => Ok((kind, own)),
+        (Some((detector, suffix)), ControllerKind::Law(..)) => {
+            Ok((when_shared(kind, Some(detector)), format!("{own}+{suffix}")))
+        }
+        (Some(_), _) => {
+            let problem = format!("`{own}` is not a law");
+            let right = "laws can be coupled when paths share, as in lia+sbd";
+            Err(UnknownController(format!("`{text}`: {problem}; {right}")))
+        }
+    }
+}
+
+/// A law that couples only paths that share, if a detector is given.
+fn when_shared(law: ControllerKind, detector: Option<AnyDetector>) -> ControllerKind {
+    match detector {
+        Some(detector) => ControllerKind::WhenShared(Arc::new(law), detector),
+        None => law,
+    }
+}
+
+/// The detector of `sbd` or `sbd:NAME`, and the suffix in results.
+fn detector(text: &str, suffix: &str) -> Result<(AnyDetector, String), UnknownController> {
+    let name = strip(SBD, suffix).unwrap_or(suffix);
+    if name.is_empty() {
+        return Ok((AnyDetector::DEFAULT, SBD.into()));
+    }
+    let name = name.strip_prefix(':').unwrap_or(name);
+    if let Some(found) = AnyDetector::named(name) {
+        let suffix = match found == AnyDetector::DEFAULT {
+            true => SBD.into(),
+            false => format!("{SBD}:{}", found.described().names[0]),
+        };
+        return Ok((found, suffix));
+    }
+    let all: Vec<&str> =
+        AnyDetector::ALL.iter().flat_map(|kind| kind.described().names).copied().collect();
+    let near = offer(name, all.iter().copied());
+    let all: Vec<String> = all.iter().map(|name| format!("{SBD}:{name}")).collect();
+    let there = if near.is_empty() { "; there" } else { " There" };
+    let problem = format!("there is no detector of shared bottlenecks `{suffix}`{near}");
+    Err(UnknownController(format!("`{text}`: {problem}{there} are {SBD}, {}", all.join(", "))))
 }
 
 /// Looks up `name` with this option and slow start; `None` if no controller has this name.
@@ -307,6 +401,7 @@ fn with_slow_start(kind: &ControllerKind, slow_start: AnySlowStart) -> Option<Co
         ControllerKind::Law(law, _) => Some(ControllerKind::Law(*law, slow_start)),
         ControllerKind::Scheme(own) => own.with_slow_start(slow_start).map(ControllerKind::Scheme),
         ControllerKind::Kernel(_)
+        | ControllerKind::WhenShared(..)
         | ControllerKind::Written(..)
         | ControllerKind::KernelWritten(_)
         | ControllerKind::Outside(_) => None,
@@ -415,6 +510,8 @@ mod tests {
             ("Kernel:TCP", "kernel:reno"),
             ("Cubic:HyStart", "cubic:hystart"),
             ("rtt-compensator+HYSTART", "lia+hystart"),
+            ("OLIA+hystart+SBD", "olia+hystart+sbd"),
+            ("lia+sbd:RFC 8382", "lia+sbd:rfc8382"),
         ] {
             assert_eq!(text.parse::<ControllerSpec>().expect(text).to_string(), name);
         }
@@ -509,7 +606,7 @@ mod tests {
     }
 
     #[test]
-    fn laws_and_cubic_take_another_slow_start() {
+    fn laws_and_cubic_take_another_slow_start_and_laws_a_detector() {
         let same = |a: &str, b: &str| {
             let [a, b] = [a, b].map(|text| text.parse::<ControllerSpec>().unwrap().kind);
             assert_eq!(a, b);
@@ -519,6 +616,11 @@ mod tests {
         let why = error("lia+hystrat");
         assert!(why.contains("did you mean `hystart`? There are standard, hystart"), "{why}");
         assert!(error("lia+quick").contains("no slow start `quick`; there are standard"));
+        same("lia+sbd", "lia+standard+sbd:correlation");
+        let why = error("lia+sbd:loses");
+        assert!(why.contains("did you mean `losses`? There are sbd, sbd:correlation"), "{why}");
+        assert!(error("lia+sbd+hystart").contains("write LAW, then +SLOW_START, then +sbd"));
+        assert!(error("bbr+sbd").contains("`bbr` is not a law"));
         assert!(error("bbr+hystart").contains("`bbr` has a slow start of its own"));
     }
 }

@@ -23,6 +23,7 @@ pub(crate) struct Declared {
     pub(crate) on: Vec<(Event, Named, Expression)>,
     pub(crate) steady: Vec<(Named, Expression)>,
     pub(crate) slow_start: Option<Setting>,
+    pub(crate) coupling: Option<Setting>,
     pub(crate) kernel: bool,
 }
 
@@ -59,6 +60,7 @@ pub(crate) const MIN_SSTHRESH: &str = "min_ssthresh";
 
 /// Names of settings that are not parameters.
 pub(crate) const SLOW_START: &str = "slow_start";
+pub(crate) const COUPLING: &str = "coupling";
 pub(crate) const ARITHMETIC: &str = "arithmetic";
 
 /// The declarations in `text`. From byte `own` on the text is the prelude's, which may declare
@@ -171,10 +173,14 @@ impl Declared {
         parameters.chain(notes).chain(definitions).map(|name| name.text.as_str())
     }
 
-    /// Sets a parameter, or the slow start.
+    /// Sets a parameter, the slow start, the coupling or the arithmetic.
     fn set(&mut self, name: &Named, setting: Setting) -> Result<(), Mistake> {
         if name.text == SLOW_START {
             self.slow_start = Some(setting);
+            return Ok(());
+        }
+        if name.text == COUPLING {
+            self.coupling = Some(setting);
             return Ok(());
         }
         if name.text == ARITHMETIC {

@@ -65,6 +65,7 @@ pub struct TextLaw {
     parameters: Vec<Parameter>,
     notes: Vec<Note>,
     slow_start: Option<String>,
+    coupling: Option<String>,
     kernel: bool,
     min_ssthresh: f64,
     graph: Graph,
@@ -151,6 +152,7 @@ impl TextLaw {
             formula: formula(full, &declared),
             parameters: declared.parameters.iter().map(Parameter::of).collect(),
             slow_start: declared.slow_start.as_ref().map(|setting| setting.text.clone()),
+            coupling: declared.coupling.as_ref().map(|setting| setting.text.clone()),
             kernel: declared.kernel,
             quantities: quantities.into_iter().map(|(quantity, _)| quantity).collect(),
             notes,
@@ -196,6 +198,12 @@ impl TextLaw {
     /// The name of the slow start that it requires.
     pub fn slow_start(&self) -> Option<&str> {
         self.slow_start.as_deref()
+    }
+
+    /// How it chooses the paths that it couples: `sbd`, with a detector after a colon; otherwise it
+    /// couples all.
+    pub fn coupling(&self) -> Option<&str> {
+        self.coupling.as_deref()
     }
 
     /// Whether it requires the kernel's arithmetic.

@@ -1,28 +1,33 @@
-//! References to a law in a file: `FILE.law`, followed by parameters and a slow start, or preceded
-//! by `kernel:`.
+//! References to a law in a file: `FILE.law`, followed by parameters, a slow start and `sbd`, or
+//! preceded by `kernel:`.
 
-use crate::collect::{ARITHMETIC, SLOW_START};
+use crate::collect::{ARITHMETIC, COUPLING, SLOW_START};
 use crate::law::TextLaw;
 use crate::statement::{Statement, statements};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use units::name::strip;
 
 /// The end of a file's name.
 const END: &str = ".law";
 
-/// `my.law:beta=0.3,gamma=2+hystart`.
+/// `my.law:beta=0.3,gamma=2+hystart+sbd`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference<'a> {
     /// The file.
     pub file: &'a str,
     parameters: Vec<(&'a str, &'a str)>,
     slow_start: Option<&'a str>,
+    coupling: Option<&'a str>,
     kernel: bool,
 }
 
 /// Prefix of a law that runs with the kernel's arithmetic.
 const KERNEL: &str = "kernel:";
+
+/// Suffix of a law that couples only paths that share a bottleneck; a detector may follow it.
+const SBD: &str = "sbd";
 
 impl<'a> Reference<'a> {
     /// Parses a reference; `None` if the text does not name a law's file.
@@ -40,14 +45,19 @@ impl<'a> Reference<'a> {
         };
         let end = text.match_indices(END).map(|(at, _)| at).find(|at| *at > 0 && ends(*at))?;
         let (file, rest) = text.split_at(end + END.len());
-        let (parameters, slow_start) = match rest.split_once('+') {
-            Some((parameters, slow_start)) => (parameters, Some(slow_start)),
-            None => (rest, None),
-        };
+        let mut parts = rest.split('+');
+        let parameters = parts.next().unwrap_or_default();
+        let (mut slow_start, mut coupling) = (None, None);
+        for part in parts {
+            match strip(SBD, part) {
+                Some(_) => coupling = Some(part),
+                None => slow_start = Some(part),
+            }
+        }
         let parameters = parameters.trim_start_matches(':').split(',');
         let pair = |pair: &'a str| pair.split_once('=').unwrap_or((pair, ""));
         let parameters = parameters.filter(|one| !one.trim().is_empty()).map(pair);
-        Some(Reference { file, parameters: parameters.collect(), slow_start, kernel })
+        Some(Reference { file, parameters: parameters.collect(), slow_start, coupling, kernel })
     }
 
     /// The law as a text of its own: the text of the file, with the file's name if it has no name,
@@ -57,7 +67,7 @@ impl<'a> Reference<'a> {
     /// The file cannot be read, or is not a law with these parameters: the place in it and the
     /// reason.
     pub fn text(&self, read: &dyn Fn(&str) -> Result<String, String>) -> Result<String, String> {
-        let Reference { file, parameters, slow_start, kernel } = self;
+        let Reference { file, parameters, slow_start, coupling, kernel } = self;
         if parameters
             .iter()
             .any(|(name, value)| [name, value].iter().any(|word| word.contains(['{', '}'])))
@@ -77,6 +87,9 @@ impl<'a> Reference<'a> {
         }
         if let Some(slow_start) = slow_start {
             text.push_str(&format!("\nwith {SLOW_START} = {slow_start}"));
+        }
+        if let Some(coupling) = coupling {
+            text.push_str(&format!("\nwith {COUPLING} = {coupling}"));
         }
         if *kernel {
             text.push_str(&format!("\nwith {ARITHMETIC} = kernel"));

@@ -73,6 +73,18 @@ macro_rules! laws {
             ) -> Self {
                 AnyShell::Written(Shell::with_slow_start(law, slow_start, settings, paths))
             }
+
+            /// Gives `path` to another shell around the same law.
+            ///
+            /// # Panics
+            /// If it is another law.
+            pub(crate) fn hand_over(&mut self, path: usize, to: &mut Self) {
+                match (self, to) {
+                    $((AnyShell::$type(own), AnyShell::$type(to)) => own.hand_over(path, to),)*
+                    (AnyShell::Written(own), AnyShell::Written(to)) => own.hand_over(path, to),
+                    _ => panic!("the shells have different laws"),
+                }
+            }
         }
 
         forward! {

@@ -1,0 +1,254 @@
+"""Random networks of which it is known whether the paths of a connection share a bottleneck."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+DURATION_S = 30.0
+"""How long a detector may look."""
+
+PACKET_BITS = 12_000
+
+SUBJECT = "subject"
+"""Name of the class with several paths."""
+
+QUEUES = ("droptail", "droptail", "droptail", "red", "codel", "pie")
+"""Disciplines of bottlenecks, each as often as it stands here."""
+
+SHALLOWEST_PACKETS = 10
+"""The smallest queue: below it, bursts of slow start alone fill it."""
+
+JITTER = 0.01
+"""Largest random processing time at the first hop, as a part of the round trip of its path: without
+it the phases of flows lock at a drop-tail queue (Floyd and Jacobson 1992).
+"""
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """A congested link and its other users."""
+
+    rate_bps: float
+    queue: str
+    queue_packets: int
+    rivals: tuple[tuple[str, float], ...]
+    """Controller and round trip in seconds of each long-lived TCP beside the connection."""
+    short_load: float
+    """Offered load of short transfers, as a part of the rate."""
+    reverse: bool
+    """Whether a TCP sends in the other direction, whose queue delays ACKs."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """A path of the connection."""
+
+    bottleneck: int
+    rtt_s: float
+    """Without queues."""
+    before: float
+    """The part of the one-way delay before the bottleneck."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """A connection over several paths, and the congested links below them."""
+
+    number: int
+    shared: bool
+    """Whether all paths cross the same bottleneck; otherwise each has one of its own."""
+    bottlenecks: tuple[Bottleneck, ...]
+    ways: tuple[Way, ...]
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """What networks are drawn from; intervals are drawn with a uniform logarithm, whole numbers
+    and choices uniformly.
+    """
+
+    rate_bps: tuple[float, float] = (4e6, 100e6)
+    rtt_s: tuple[float, float] = (0.010, 0.200)
+    buffer_bdp: tuple[float, float] = (0.5, 3.0)
+    """Size of a queue in products of rate and mean round trip of its paths."""
+    queues: tuple[str, ...] = QUEUES
+    paths: tuple[int, ...] = (2, 2, 2, 3, 4)
+    rivals: tuple[int, ...] = (0, 1, 2, 3)
+    rival_controllers: tuple[str, ...] = ("reno", "cubic")
+    short_load: tuple[float, ...] = (0.0, 0.05, 0.2)
+    reverse: float = 0.3
+    """Probability of a TCP in the other direction."""
+    alike: float = 0.25
+    """Probability that paths which share nothing have equal rates, round trips and queues, as two
+    lines of one provider.
+    """
+    before: tuple[float, float] = (0.05, 0.95)
+    """The part of the one-way delay before the bottleneck: differences of it are lags between what
+    paths see of one queue.
+    """
+
+    def changed(self, **changes: Any) -> Ranges:
+        """The same with some of them replaced."""
+        return Ranges(**{**self.__dict__, **changes})
+
+
+def _between(random: Random, ends: tuple[float, float]) -> float:
+    low, high = ends
+    return low if low == high else math.exp(random.uniform(math.log(low), math.log(high)))
+
+
+def _bottleneck(random: Random, ranges: Ranges, rtt_s: float, rate_bps: float) -> Bottleneck:
+    bdp_packets = rate_bps * rtt_s / PACKET_BITS
+    rivals = tuple(
+        (random.choice(ranges.rival_controllers), _between(random, ranges.rtt_s))
+        for _ in range(random.choice(ranges.rivals))
+    )
+    return Bottleneck(
+        rate_bps=rate_bps,
+        queue=random.choice(ranges.queues),
+        queue_packets=max(
+            SHALLOWEST_PACKETS, round(_between(random, ranges.buffer_bdp) * bdp_packets)
+        ),
+        rivals=rivals,
+        short_load=random.choice(ranges.short_load),
+        reverse=random.random() < ranges.reverse,
+    )
+
+
+def draw(number: int, seed: int, ranges: Ranges | None = None) -> Network:
+    """The network of this number: even ones share, odd ones do not."""
+    ranges = ranges or Ranges()
+    random = Random(f"anabranch.sharing {seed} {number}")
+    shared, paths = number % 2 == 0, random.choice(ranges.paths)
+    alike = not shared and random.random() < ranges.alike
+    rtts = [_between(random, ranges.rtt_s) for _ in range(paths)]
+    rates = [_between(random, ranges.rate_bps) for _ in range(paths)]
+    if alike:
+        rtts, rates = rtts[:1] * paths, rates[:1] * paths
+    if shared:
+        bottlenecks = [_bottleneck(random, ranges, sum(rtts) / paths, rates[0])]
+    else:
+        bottlenecks = [
+            _bottleneck(random, ranges, rtt_s, rate_bps)
+            for rtt_s, rate_bps in zip(rtts, rates, strict=True)
+        ]
+    if alike:
+        like = bottlenecks[0]
+        bottlenecks = [
+            Bottleneck(
+                like.rate_bps,
+                like.queue,
+                like.queue_packets,
+                own.rivals,
+                own.short_load,
+                own.reverse,
+            )
+            for own in bottlenecks
+        ]
+    ways = tuple(
+        Way(0 if shared else place, rtt_s, random.uniform(*ranges.before))
+        for place, rtt_s in enumerate(rtts)
+    )
+    return Network(number, shared, tuple(bottlenecks), ways)
+
+
+@dataclass
+class _Document:
+    """A scenario in the making."""
+
+    duration_s: float
+    links: list[dict[str, Any]] = field(default_factory=list)
+    flows: list[dict[str, Any]] = field(default_factory=list)
+
+    def line(self, name: str, delay_s: float, jitter_s: float = 0.0) -> str:
+        link = {"name": name, "delay": _time(delay_s)}
+        if jitter_s:
+            link["jitter"] = _time(jitter_s)
+        self.links.append(link)
+        return name
+
+    def tcp(self, name: str, controller: str, links: list[str], back: list[str], **more: Any) -> None:
+        path = {"links": links, "back": back}
+        self.flows.append({"name": name, "controller": controller, "path": [path], **more})
+
+
+def document(network: Network, controller: str, duration_s: float = DURATION_S) -> dict[str, Any]:
+    """A scenario of the network, as nested data, with this controller of the connection."""
+    made = _Document(duration_s)
+    for place, bottleneck in enumerate(network.bottlenecks):
+        _congest(made, place, bottleneck)
+    paths = []
+    for number, way in enumerate(network.ways):
+        one_way_s = way.rtt_s / 2.0
+        first = made.line(f"near-{number}", way.before * one_way_s, JITTER * way.rtt_s)
+        last = made.line(f"far-{number}", (1.0 - way.before) * one_way_s)
+        back = made.line(f"back-{number}", one_way_s)
+        place = way.bottleneck
+        paths.append({"links": [first, f"down-{place}", last], "back": [f"up-{place}", back]})
+    subject = {"name": SUBJECT, "controller": controller, "subject": True, "path": paths}
+    return {
+        "name": f"sharing-{network.number}",
+        "duration": _time(duration_s),
+        "sample": "1 s",
+        "link": made.links,
+        "flow": [subject, *made.flows],
+    }
+
+
+def _congest(made: _Document, place: int, bottleneck: Bottleneck) -> None:
+    """Adds a bottleneck in both directions, and its other users."""
+    for name in (f"down-{place}", f"up-{place}"):
+        queue = _queue(bottleneck.queue, bottleneck.queue_packets)
+        made.links.append({"name": name, "rate": _rate(bottleneck.rate_bps), "queue": queue})
+    for number, (controller, rtt_s) in enumerate(bottleneck.rivals):
+        name = f"rival-{place}-{number}"
+        there = made.line(name, rtt_s / 2.0, JITTER * rtt_s)
+        back = made.line(f"{name}-back", rtt_s / 2.0)
+        links, way_back = [there, f"down-{place}"], [f"up-{place}", back]
+        made.tcp(name, controller, links, way_back, spread="2 s")
+    if bottleneck.short_load:
+        _shorts(made, place, bottleneck)
+    if bottleneck.reverse:
+        there = made.line(f"reverse-{place}", 0.02, 0.001)
+        back = made.line(f"reverse-{place}-back", 0.02)
+        links, way_back = [there, f"up-{place}"], [f"down-{place}", back]
+        made.tcp(f"reverse-{place}", "cubic", links, way_back, spread="2 s")
+
+
+SHORT_BYTES = 50_000
+
+
+def _shorts(made: _Document, place: int, bottleneck: Bottleneck) -> None:
+    there = made.line(f"short-{place}", 0.02, 0.001)
+    back = made.line(f"short-{place}-back", 0.02)
+    made.tcp(
+        f"short-{place}",
+        "cubic",
+        [there, f"down-{place}"],
+        [f"up-{place}", back],
+        arrivals=bottleneck.short_load * bottleneck.rate_bps / (8 * SHORT_BYTES),
+        transfer=f"{SHORT_BYTES} B",
+        sizes={"pareto": 1.5},
+    )
+
+
+def _queue(kind: str, packets: int) -> dict[str, Any]:
+    """A queue of this kind: RED drops between a quarter and three quarters of it."""
+    limit = f"{packets} packets"
+    if kind == "droptail":
+        return {"droptail": {"packets": limit}}
+    if kind == "red":
+        ends = {"min": f"{max(2, packets // 4)} packets", "max": f"{max(4, 3 * packets // 4)} packets"}
+        return {"red": {**ends, "max_p": 0.1, "limit": limit}}
+    return {kind: {"limit": limit}}
+
+
+def _time(seconds: float) -> str:
+    return f"{round(seconds * 1e6)} us"
+
+
+def _rate(bps: float) -> str:
+    return f"{round(bps / 1e3)} kb/s"
