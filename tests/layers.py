@@ -62,6 +62,7 @@ RUST = {
         "wire",
         "network",
         "scenario",
+        "sharing",
         "simulator",
         "transport",
         "emulator",

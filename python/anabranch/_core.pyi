@@ -111,14 +111,32 @@ def page(request: str, wanted: Callable[[], bool] | None = None) -> bytes:
     """
 
 def read_capture(
-    path: str | PathLike[str], bin_s: float, from_s: float, to_s: float | None
+    path: str | PathLike[str], bin_s: float, from_s: float, to_s: float | None, delays: bool
 ) -> dict[str, Any]:
     """Tables `flows` (connections), `paths` (subflows) and `series` of a capture, `names` of
     addresses, and facts about it. Tables count from `from_s` up to `to_s`, the series is of the
-    whole capture.
+    whole capture. With `delays` there are for each subflow times in seconds since the first packet
+    of the capture: when segments were sent, their round trips, and when segments were sent again.
 
     `broken` says where a truncated capture breaks off. Raises OSError, and ValueError if the file
     is not a capture.
+    """
+
+def detectors() -> list[DetectorKind]:
+    """The detectors of shared bottlenecks: name, aliases, summary, formula, source."""
+
+def detect(
+    detector: str,
+    sent_s: Sequence[NDArray[np.float64]],
+    delay_s: Sequence[NDArray[np.float64]],
+    rtt_s: Sequence[NDArray[np.float64]],
+    lost_s: Sequence[NDArray[np.float64]],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """The answers of a detector over paths: times of n changes and of the end; the first path of
+    the group of each path, n × paths values; and confidences of pairs, n × paths² values.
+
+    Raises ValueError for an unknown detector, lengths that differ, and times that are negative or
+    not finite.
     """
 
 def find_name(text: str, known: Sequence[str]) -> str | None:
@@ -360,6 +378,11 @@ class Kind(TypedDict):
     aliases: list[str]
     summary: str
     source: str
+
+class DetectorKind(Kind):
+    """Facts about a detector; a class in the stub only, at run time a dict."""
+
+    formula: str
 
 def schedulers() -> list[Kind]:
     """Every packet scheduler."""

@@ -47,6 +47,18 @@ class CapturedSeries(CapturedBins):
 
 
 @dataclass(frozen=True)
+class Delays:
+    """Round trips and retransmissions of a subflow, in seconds since the first packet."""
+
+    sent_s: NDArray[np.float64]
+    """When segments were sent that were sent once."""
+    rtt_s: NDArray[np.float64]
+    """Their round trips at the point of capture."""
+    repeated_s: NDArray[np.float64]
+    """When segments were sent again."""
+
+
+@dataclass(frozen=True)
 class Capture:
     """The content of a capture: `flows` has one row for each connection, `paths` one for each
     subflow.
@@ -64,6 +76,8 @@ class Capture:
     span_s: tuple[float, float]
     warnings: list[str] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
+    delays: list[Delays] = field(default_factory=list)
+    """Of each subflow, if they were asked for."""
 
     def label(self, number: int) -> str:
         """The sender and the receiver of most of a subflow's payload: names where the file has
@@ -137,8 +151,10 @@ def read(
     start_s: float = 0.0,
     end_s: float | None = None,
     partial: bool = False,
+    delays: bool = False,
 ) -> Capture:
-    """Reads pcapng or pcap. Tables count from `start_s` to `end_s`, to whole bins of `bin_s`.
+    """Reads pcapng or pcap. Tables count from `start_s` to `end_s`, to whole bins of `bin_s`. With
+    `delays` every round trip and retransmission is kept.
 
     Raises OSError, and ValueError if the file is not a capture, has no TCP, or is truncated. With
     `partial` a truncated capture is read up to the point where it breaks off.
@@ -151,7 +167,7 @@ def read(
         raise IsADirectoryError(f"{path} is a directory; name a file")
     try:
         from_s, to_s = whole_bins(bin_s, start_s), whole_bins(bin_s, end_s)
-        raw = _core.read_capture(path, bin_s, from_s or 0.0, to_s)
+        raw = _core.read_capture(path, bin_s, from_s or 0.0, to_s, delays)
     except OSError as error:
         why = os.strerror(error.errno) if error.errno else error
         raise OSError(f"{path} cannot be read: {why}") from None
@@ -176,7 +192,8 @@ def read(
     ).astype(float)
     flows.goodput_bps = 8.0 * flows.acked_bytes / lasted
     warnings += early(flows, lasted)
-    return Capture(str(path), facts, flows, paths, series, span_s, warnings, raw["names"])
+    kept = [Delays(**row) for row in raw.get("delays", ())]
+    return Capture(str(path), facts, flows, paths, series, span_s, warnings, raw["names"], kept)
 
 
 LEAST_BIN_S = 1e-4

@@ -1,6 +1,7 @@
 //! Analysis of captures: columns of subflows and of connections.
 
 use crate::tables::Dicts;
+use numpy::IntoPyArray;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -8,8 +9,8 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
 use tables::{Samples, Scalar, Sink};
-use units::Span;
-use wire::capture::{Capture, Error, Part};
+use units::{Span, Time};
+use wire::capture::{Capture, Direction, Error, Part};
 
 #[pyfunction]
 pub(crate) fn read_capture(
@@ -18,9 +19,11 @@ pub(crate) fn read_capture(
     bin_s: f64,
     from_s: f64,
     to_s: Option<f64>,
+    delays: bool,
 ) -> PyResult<Bound<'_, PyDict>> {
     let file = File::open(&path)?;
-    let part = Part { from: Span::from_seconds(from_s), to: to_s.map(Span::from_seconds) };
+    let (from, to) = (Span::from_seconds(from_s), to_s.map(Span::from_seconds));
+    let part = Part { from, to, delays };
     let read = py.detach(|| wire::capture::read(file, Span::from_seconds(bin_s), part));
     let capture = read.map_err(|error| match error {
         Error::NotACapture => PyValueError::new_err("it is neither pcapng nor pcap"),
@@ -40,7 +43,23 @@ pub(crate) fn read_capture(
     tables::captured_flows(to.at("flows")?, &capture.connections)?;
     subflows(to.at("paths")?, &capture)?;
     series(to.at("series")?, &capture)?;
+    if delays {
+        let rows = capture.subflows.iter().map(|row| kept(py, row.main(), capture.first));
+        all.set_item("delays", rows.collect::<PyResult<Vec<_>>>()?)?;
+    }
     Ok(all)
+}
+
+/// Delays and retransmissions of a direction, in seconds since the first packet of the capture.
+fn kept<'py>(py: Python<'py>, of: &Direction, first: Time) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    let sent: Vec<f64> = of.delays.iter().map(|(at, _)| at.since(first).seconds()).collect();
+    let took: Vec<f64> = of.delays.iter().map(|(_, took)| took.seconds()).collect();
+    let again: Vec<f64> = of.repeats.iter().map(|at| at.since(first).seconds()).collect();
+    row.set_item("sent_s", sent.into_pyarray(py))?;
+    row.set_item("rtt_s", took.into_pyarray(py))?;
+    row.set_item("repeated_s", again.into_pyarray(py))?;
+    Ok(row)
 }
 
 fn subflows(to: &mut Dicts<'_>, capture: &Capture) -> PyResult<()> {

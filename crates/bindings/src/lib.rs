@@ -15,6 +15,7 @@ mod names;
 mod outside;
 mod proof;
 mod recording;
+mod sharing;
 mod simulate;
 mod tables;
 mod written;
@@ -72,6 +73,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(laws::queues, module)?)?;
     module.add_function(wrap_pyfunction!(laws::media, module)?)?;
     module.add_function(wrap_pyfunction!(laws::slow_starts, module)?)?;
+    module.add_function(wrap_pyfunction!(sharing::detectors, module)?)?;
+    module.add_function(wrap_pyfunction!(sharing::detect, module)?)?;
     module.add_function(wrap_pyfunction!(laws::drift, module)?)?;
     module.add_function(wrap_pyfunction!(laws::growth, module)?)?;
     module.add_function(wrap_pyfunction!(laws::backoff, module)?)?;

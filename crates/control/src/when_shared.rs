@@ -133,3 +133,89 @@ impl CongestionController for WhenShared {
         self.shells[self.groups[path]].observe(path, see);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AnyController, ControllerSpec};
+
+    fn built(text: &str) -> AnyController {
+        let spec: ControllerSpec = text.parse().expect("it is registered");
+        let settings = Settings { initial_ssthresh: 1.0, ..Settings::default() };
+        AnyController::new(&spec, settings, 2).expect("it is readable")
+    }
+
+    /// An ACK of every path each 10 ms until `seconds`, with delays by path and time.
+    fn acked(control: &mut AnyController, seconds: u64, delay: impl Fn(usize, u64) -> u64) {
+        for tick in 0..seconds * 100 {
+            for path in 0..2 {
+                control.on_delay(path, Span::millis(delay(path, tick)));
+                let (rtt, now) = (Span::millis(100), Time::ZERO + Span::millis(10 * tick + 200));
+                let (segments, cwnd_limited) = (1.0, true);
+                let ack = Acked { segments, srtt: rtt, rtt, now, cwnd_limited, ..Acked::default() };
+                control.on_ack(path, &ack);
+            }
+        }
+    }
+
+    /// Numbers without a period, another row for each `row`.
+    fn noise(row: u64, tick: u64) -> u64 {
+        (tick + row * 7919).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23) % 37
+    }
+
+    fn windows(control: &AnyController) -> [f64; 2] {
+        [0, 1].map(|path| control.window(path).cwnd)
+    }
+
+    #[test]
+    fn paths_that_share_have_the_windows_of_the_law() {
+        for law in ["lia", "olia", "balia", "semicoupled"] {
+            let [mut plain, mut sbd] =
+                [law.into(), alloc::format!("{law}+sbd")].map(|text| built(&text));
+            for control in [&mut plain, &mut sbd] {
+                acked(control, 15, |_, tick| noise(0, tick));
+            }
+            assert_eq!(windows(&plain), windows(&sbd), "{law}");
+        }
+    }
+
+    #[test]
+    fn paths_that_share_nothing_grow_as_two_connections() {
+        let [mut reno, mut lia, mut sbd] = ["reno", "lia", "lia+sbd"].map(built);
+        let mut before = [[0.0; 2]; 3];
+        for (control, before) in [&mut reno, &mut lia, &mut sbd].into_iter().zip(&mut before) {
+            acked(control, 12, |path, tick| noise(path as u64 + 1, tick));
+            let window = Window { cwnd: 20.0, ssthresh: 1.0 };
+            (0..2).for_each(|path| control.restart(path, window));
+            acked(control, 5, |path, tick| noise(path as u64 + 1, tick));
+            *before = windows(control);
+        }
+        assert_eq!(before[0], before[2]);
+        assert!(before[1][0] < before[0][0]);
+    }
+
+    #[test]
+    fn a_path_that_changes_its_group_keeps_its_window() {
+        let mut sbd = built("olia+sbd");
+        acked(&mut sbd, 3, |path, tick| noise(path as u64 + 1, tick));
+        let mut before = windows(&sbd);
+        for tick in 300..1_500 {
+            for path in 0..2 {
+                sbd.on_delay(path, Span::millis(noise(path as u64 + 1, tick)));
+                let (rtt, now) = (Span::millis(100), Time::ZERO + Span::millis(10 * tick + 200));
+                sbd.on_ack(path, &Acked { srtt: rtt, rtt, now, ..Acked::default() });
+                assert_eq!(windows(&sbd), before);
+            }
+            before = windows(&sbd);
+        }
+        let mut groups = [f64::NAN; 2];
+        for (path, group) in groups.iter_mut().enumerate() {
+            sbd.observe(path, &mut |name, value| {
+                if name == "group" {
+                    *group = value;
+                }
+            });
+        }
+        assert_eq!(groups, [0.0, 1.0]);
+    }
+}

@@ -52,6 +52,8 @@ pub struct Part {
     pub from: Span,
     /// Where it ends; `None` is the end of the capture.
     pub to: Option<Span>,
+    /// Whether every delay and every retransmission is kept: 16 bytes for each.
+    pub delays: bool,
 }
 
 /// Most bins of bytes over time, for each subflow and in total.
@@ -68,7 +70,7 @@ const MOST_BINS: (u64, u64) = (10_000, 10_000_000);
 /// there, with [`Capture::broken`].
 pub fn read(input: impl Read + Send, bin: Span, part: Part) -> Result<Capture, Error> {
     let mut capture = Capture { first: Time::NEVER, ..Capture::default() };
-    let (mut subflows, mut connections) = (Subflows::default(), Connections::default());
+    let (mut subflows, mut connections) = (Subflows::new(part.delays), Connections::default());
     let mut names = BTreeMap::new();
     let visit = |packet: &Packet<'_>| {
         capture.packets += 1;

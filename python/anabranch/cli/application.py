@@ -55,12 +55,9 @@ from .breakoptions import (
     UsersRangeOption,
 )
 from .formats import TEXT
-from .law import law_app
-from .linux import linux_app
 from .listing import LISTS, listed
 from .making import THREADS, KeptOption, Making, OnOption, WorkersOption
-from .paper import paper_app
-from .sweep import sweep_app
+from .subcommands import add_subcommands
 
 app = typer.Typer(
     cls=Commands,
@@ -70,10 +67,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(linux_app, name="linux")
-app.add_typer(law_app, name="law")
-app.add_typer(sweep_app, name="sweep")
-app.add_typer(paper_app, name="paper")
+add_subcommands(app)
 
 
 @contextmanager

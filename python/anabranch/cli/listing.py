@@ -36,6 +36,12 @@ def controllers(long: bool) -> None:
         for one in _core.slow_starts()
     ]
     show("Slow starts", ["name", "what it is", "formula", "source"], rows, long)
+    rows = [["LAW+sbd", "The law couples only paths that share a bottleneck.", "", ""]]
+    rows += [
+        [f"LAW+sbd:{one['name']}", one["summary"], one["formula"], one["source"]]
+        for one in _core.detectors()
+    ]
+    show("Detectors of shared bottlenecks", ["name", "what it is", "formula", "source"], rows, long)
     if not long:
         console().print(MORE, style="dim", highlight=False)
 
@@ -47,6 +53,13 @@ def show(title: str, head: list[str], rows: list[list[str]], long: bool) -> None
     """A table of texts; of the short form the first two columns."""
     shown = len(head) if long else 2
     console().print(table(title, head[:shown], [row[:shown] for row in rows], left=shown))
+
+
+def detectors(long: bool) -> None:
+    """The detectors of shared bottlenecks, of `shared` and of LAW+sbd."""
+    from .. import _core
+
+    kinds("Detectors of shared bottlenecks", _core.detectors(), long)
 
 
 def schedulers(long: bool) -> None:
@@ -278,6 +291,7 @@ class Listing:
 
 LISTS = {
     "controllers": Listing(controllers, has_long=True),
+    "detectors": Listing(detectors, has_long=True),
     "schedulers": Listing(schedulers, has_long=True),
     "queues": Listing(queues, has_long=True),
     "media": Listing(media, has_long=True),

@@ -51,6 +51,12 @@ class Way:
     """Without queues."""
     before: float
     """The part of the one-way delay before the bottleneck."""
+    noise_s: float = 0.0
+    """Largest random delay behind the bottleneck, as that of a radio link: the path's own."""
+    side_load: float = 0.0
+    """Load on a queue of the path's own, which is twice as fast as the bottleneck: an application
+    that writes and pauses at random.
+    """
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,8 @@ class Ranges:
     """Probability that paths which share nothing have equal rates, round trips and queues, as two
     lines of one provider.
     """
+    noise_s: tuple[float, ...] = (0.0, 0.001, 0.005)
+    side_load: tuple[float, ...] = (0.0, 0.0, 0.3)
     before: tuple[float, float] = (0.05, 0.95)
     """The part of the one-way delay before the bottleneck: differences of it are lags between what
     paths see of one queue.
@@ -149,7 +157,13 @@ def draw(number: int, seed: int, ranges: Ranges | None = None) -> Network:
             for own in bottlenecks
         ]
     ways = tuple(
-        Way(0 if shared else place, rtt_s, random.uniform(*ranges.before))
+        Way(
+            0 if shared else place,
+            rtt_s,
+            random.uniform(*ranges.before),
+            random.choice(ranges.noise_s),
+            random.choice(ranges.side_load),
+        )
         for place, rtt_s in enumerate(rtts)
     )
     return Network(number, shared, tuple(bottlenecks), ways)
@@ -183,11 +197,14 @@ def document(network: Network, controller: str, duration_s: float = DURATION_S) 
     paths = []
     for number, way in enumerate(network.ways):
         one_way_s = way.rtt_s / 2.0
-        first = made.line(f"near-{number}", way.before * one_way_s, JITTER * way.rtt_s)
-        last = made.line(f"far-{number}", (1.0 - way.before) * one_way_s)
-        back = made.line(f"back-{number}", one_way_s)
         place = way.bottleneck
-        paths.append({"links": [first, f"down-{place}", last], "back": [f"up-{place}", back]})
+        links = [made.line(f"near-{number}", way.before * one_way_s, JITTER * way.rtt_s)]
+        if way.side_load:
+            links.append(_side(made, number, way, network.bottlenecks[place]))
+        links.append(f"down-{place}")
+        links.append(made.line(f"far-{number}", (1.0 - way.before) * one_way_s, way.noise_s))
+        back = made.line(f"back-{number}", one_way_s)
+        paths.append({"links": links, "back": [f"up-{place}", back]})
     subject = {"name": SUBJECT, "controller": controller, "subject": True, "path": paths}
     return {
         "name": f"sharing-{network.number}",
@@ -218,7 +235,36 @@ def _congest(made: _Document, place: int, bottleneck: Bottleneck) -> None:
         made.tcp(f"reverse-{place}", "cubic", links, way_back, spread="2 s")
 
 
+def _side(made: _Document, number: int, way: Way, bottleneck: Bottleneck) -> str:
+    """Adds a queue that only this path crosses, and the traffic on it. It is no bottleneck: a TCP
+    leaves half of it, and bursts of the application need at most the other half.
+    """
+    name, rate_bps = f"side-{number}", SIDE_SPEED * bottleneck.rate_bps
+    made.links.append(
+        {"name": name, "rate": _rate(rate_bps), "queue": _queue("droptail", bottleneck.queue_packets)}
+    )
+    burst_bps = rate_bps - bottleneck.rate_bps
+    on = way.side_load * rate_bps / burst_bps
+    made.flows.append(
+        {
+            "name": f"{name}-traffic",
+            "protocol": "udp",
+            "app_rate": _rate(burst_bps),
+            "pauses": {"on": _time(BURST_S), "off": _time(BURST_S * (1.0 - on) / on)},
+            "path": [{"links": [name]}],
+        }
+    )
+    return name
+
+
+SIDE_SPEED = 2.0
+"""Rate of a path's own queue in rates of its bottleneck."""
+
+BURST_S = 0.1
+"""Mean length of a burst on a path's own queue."""
+
 SHORT_BYTES = 50_000
+"""Mean size of a short transfer."""
 
 
 def _shorts(made: _Document, place: int, bottleneck: Bottleneck) -> None:

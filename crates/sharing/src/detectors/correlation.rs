@@ -29,9 +29,9 @@ use units::{NANOS, Span, Time};
 const BIN: u64 = 10_000_000;
 /// What is remembered, in bins.
 const MEMORY: usize = 1024;
-/// Length of the moving mean that is taken away, in bins.
-const SLOW: usize = 100;
-/// Most doublings of a bin: wider ones would be no shorter than the moving mean.
+/// Length of the moving mean that is taken away, in bins of the width that is used.
+const SLOW: usize = 32;
+/// Most doublings of a bin: enough of them must remain.
 const DOUBLINGS: u32 = 4;
 /// Longest lag, in bins.
 const LONGEST_LAG: usize = 40;
@@ -40,7 +40,7 @@ const LONGEST_LAG: usize = 40;
 const SHARED: f64 = 0.45;
 /// Fewest bins, and fewest independent samples, for a conclusion.
 const FEWEST_BINS: f64 = 24.0;
-const FEWEST: f64 = 8.0;
+const FEWEST: f64 = 5.0;
 /// Shortest time for a conclusion, in bins: slow starts that begin together are alike.
 const SHORTEST: u64 = 400;
 
@@ -142,7 +142,7 @@ impl Correlation {
                 2 * series.iter().filter(|value| !value.is_nan()).count() >= bins
             };
             if series.iter().all(filled) {
-                let [a_fast, b_fast] = series.map(|own| without_slow(&own, SLOW / wide));
+                let [a_fast, b_fast] = series.map(|own| without_slow(&own, SLOW));
                 let half = (a.rtt.max(b.rtt) / 2.0 * NANOS as f64) as usize / BIN as usize;
                 return confidence(&a_fast, &b_fast, (half.min(LONGEST_LAG) + 1).div_ceil(wide));
             }

@@ -31,6 +31,12 @@ pub struct Direction {
     pub rtt_s: f64,
     /// IP bytes of packets with payload in each bin.
     pub binned: Vec<u64>,
+    /// When segments were sent that were sent once, and their round trips at the point of capture,
+    /// in the order of their acknowledgements; empty unless they are kept.
+    pub delays: Vec<(Time, Span)>,
+    /// When segments were sent again; empty unless they are kept.
+    pub repeats: Vec<Time>,
+    keeps: bool,
     rtt: (f64, u64),
     /// Next sequence number, unwrapped, and the first one.
     space: Option<Space>,
@@ -88,6 +94,9 @@ impl Direction {
         if again > 0 {
             self.again_packets += count;
             self.again_bytes += again * count;
+            if self.keeps && counted {
+                self.repeats.push(at);
+            }
         }
         let upto = end.max(space.next);
         if end > space.next {
@@ -137,8 +146,12 @@ impl Direction {
             && self.is_clean(upto)
             && counted
         {
-            self.rtt.0 += at.since(sent.min(at)).seconds();
+            let took = at.since(sent.min(at));
+            self.rtt.0 += took.seconds();
             self.rtt.1 += 1;
+            if self.keeps {
+                self.delays.push((sent, took));
+            }
         }
     }
 
@@ -188,13 +201,20 @@ impl Subflow {
 }
 
 /// All TCP connections so far.
-#[derive(Default)]
 pub(super) struct Subflows {
     pub(super) all: Vec<Subflow>,
+    /// What a direction begins with.
+    fresh: Direction,
     known: BTreeMap<(SocketAddr, SocketAddr), usize>,
 }
 
 impl Subflows {
+    /// None so far; with `keeps` every delay and retransmission is kept.
+    pub(super) fn new(keeps: bool) -> Self {
+        let fresh = Direction { keeps, ..Direction::default() };
+        Subflows { all: Vec::new(), fresh, known: BTreeMap::new() }
+    }
+
     /// Adds a segment, which is `counted` or only followed; returns its subflow.
     pub(super) fn add(&mut self, at: Time, seen: &Seen, counted: bool) -> usize {
         let pair = (seen.from.min(seen.to), seen.from.max(seen.to));
@@ -213,8 +233,8 @@ impl Subflows {
                 multipath: false,
                 first: at,
                 last: at,
-                forth: Direction::default(),
-                back: Direction::default(),
+                forth: self.fresh.clone(),
+                back: self.fresh.clone(),
             });
             self.known.insert(pair, self.all.len() - 1);
             self.all.len() - 1

@@ -1,0 +1,162 @@
+"""False alarms and misses of a detector on random networks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..result import Result, run
+from ..scenario import Scenario
+from .drawing import DURATION_S, SUBJECT, Network, Ranges, document, draw
+
+GROUP = "group"
+"""Name of the quantity that LAW+sbd publishes of a path: the number of its group."""
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How many of some networks, with the exact interval (Clopper and Pearson 1934)."""
+
+    count: int
+    of: int
+
+    @property
+    def value(self) -> float:
+        """The fraction; NaN of none."""
+        return self.count / self.of if self.of else float("nan")
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Ends of the interval."""
+        from scipy.stats import binomtest
+
+        if not self.of:
+            return 0.0, 1.0
+        found = binomtest(self.count, self.of).proportion_ci(CONFIDENCE, "exact")
+        return float(found.low), float(found.high)
+
+    def to_json(self) -> dict[str, Any]:
+        """Count, number, fraction and interval."""
+        return {
+            "count": self.count,
+            "of": self.of,
+            "rate": self.value,
+            "interval95": list(self.interval),
+        }
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a detector said of a network over time."""
+
+    network: Network
+    right: NDArray[np.bool_]
+    """Whether it was right about every pair of paths, once a second, from the first second on."""
+
+    @property
+    def at_last(self) -> bool:
+        """Whether it was right at the end."""
+        return bool(self.right[-1])
+
+
+@dataclass(frozen=True)
+class Errors:
+    """The errors of a detector over networks."""
+
+    judged: tuple[Judged, ...]
+
+    def _wrong(self, shared: bool, second: int) -> Rate:
+        rows = [one.right[second] for one in self.judged if one.network.shared == shared]
+        return Rate(len(rows) - sum(map(int, rows)), len(rows))
+
+    @property
+    def misses(self) -> Rate:
+        """Networks with a shared bottleneck that was not found for every pair, at the end."""
+        return self._wrong(True, -1)
+
+    @property
+    def false_alarms(self) -> Rate:
+        """Networks without one in which a pair was found to share, at the end."""
+        return self._wrong(False, -1)
+
+    def over_time(self, shared: bool) -> NDArray[np.float64]:
+        """Fraction of wrong answers in each second, of networks that share or of the others."""
+        rows = [one.right for one in self.judged if one.network.shared == shared]
+        return 1.0 - np.mean(np.asarray(rows, dtype=float), axis=0)
+
+    def to_json(self) -> dict[str, Any]:
+        """Rates, and the numbers of the networks that were judged wrongly."""
+        wrong = [one.network.number for one in self.judged if not one.at_last]
+        return {
+            "misses": self.misses.to_json(),
+            "false_alarms": self.false_alarms.to_json(),
+            "wrong": wrong,
+            "missed_over_time": self.over_time(True).tolist(),
+            "false_over_time": self.over_time(False).tolist(),
+        }
+
+
+def groups(result: Result, name: str = SUBJECT) -> NDArray[np.float64]:
+    """The group of each path of the first user of a class over time, shape (paths, samples).
+
+    Raises ValueError if its controller publishes no groups.
+    """
+    (one,) = result.runs
+    series = one.series
+    rows = [] if series is None else _rows(one, series.internals, name)
+    if not rows:
+        raise ValueError(f"{name} publishes no groups; LAW+sbd does, such as lia+sbd")
+    return np.array(rows)
+
+
+def _rows(one: Any, internals: Any, name: str) -> list[NDArray[np.float64]]:
+    of_class = np.asarray(one.flows.class_) == name
+    first = int(np.flatnonzero(of_class)[0])
+    mine = set(np.flatnonzero(np.asarray(one.paths.flow) == first).tolist())
+    return [
+        np.asarray(internals.value[row])
+        for row, (quantity, path) in enumerate(zip(internals.name, internals.path, strict=True))
+        if quantity == GROUP and int(path) in mine
+    ]
+
+
+def judge(network: Network, controller: str, duration_s: float = DURATION_S) -> Judged:
+    """Runs a network under a controller that detects, and compares what it found with the truth."""
+    scenario = Scenario.written(document(network, controller, duration_s))
+    found = groups(run(scenario, (1,), series=True, threads=1))
+    pairs = [
+        found[a] == found[b] for a in range(len(found)) for b in range(a + 1, len(found))
+    ]
+    same = np.array(pairs)
+    return Judged(network, np.all(same == network.shared, axis=0))
+
+
+def measure(
+    controller: str = "lia+sbd",
+    networks: int = 200,
+    seed: int = 1,
+    ranges: Ranges | None = None,
+    *,
+    duration_s: float = DURATION_S,
+    threads: int = 0,
+    progress: Callable[[float, float], object] | None = None,
+) -> Errors:
+    """The errors of the detector of `controller` over so many networks, half of which share."""
+    drawn = [draw(number, seed, ranges) for number in range(networks)]
+    with ThreadPoolExecutor(threads or None) as pool:
+        answers: Iterable[Judged] = pool.map(
+            lambda network: judge(network, controller, duration_s), drawn
+        )
+        judged = []
+        for number, answer in enumerate(answers, 1):
+            judged.append(answer)
+            if progress:
+                progress(number, networks)
+    return Errors(tuple(judged))
