@@ -16,6 +16,7 @@
 #define AB_SHELL_H
 
 #include "guard.h"
+#include "sense.h"
 
 #include <bpf/bpf_tracing.h>
 
@@ -197,6 +198,8 @@ static inline void ab_control(struct tcp_sock *tp, int flag, const struct rate_s
 	since = p->running ? ab_min(since, AB_PLAUSIBLE) : acked;
 	p->delivered = tp->delivered;
 	p->running = 1;
+	if (AB_COUPLED && ab_settings.sbd)
+		ab_feel(&tp->inet_conn.icsk_inet.sk, p, rs);
 	if (since) /* not for an ACK without new data */
 		ab_news(tp, p, since, rs);
 	p->since_loss = ab_max(p->since_loss, p->since_loss + since); /* saturates */
@@ -329,6 +332,11 @@ static inline int ab_replayed(struct ab_step *step)
 		.flags = TCP_CONG_NON_RESTRICTED,				\
 		.name = name_,							\
 	};									\
+	SEC("iter/bpf_sk_storage_map")						\
+	int ab_exchange(struct bpf_iter__bpf_sk_storage_map *ctx)		\
+	{									\
+		return ab_exchanged(ctx);					\
+	}									\
 	SEC("syscall")								\
 	int ab_replay(struct ab_step *step)					\
 	{									\

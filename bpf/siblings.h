@@ -56,6 +56,7 @@ struct ab_walk {
 	u64 node; /* the next one in the list; zero at the end */
 	u32 paths; /* usable subflows so far */
 	u32 me; /* the place of `socket`, or AB_PATHS */
+	u32 group; /* of `socket`; zero: all subflows are coupled with it */
 };
 
 /* Fills `view` with the published state of the subflow at `w->node`, if it takes part, as the
@@ -85,6 +86,8 @@ __attribute__((noinline, weak)) int ab_visit(struct ab_walk *w, struct ab_view *
 		return 0;
 	if (BPF_CORE_READ_BITFIELD_PROBED(context, backup))
 		return 0;
+	if (w->group && path.group && path.group != w->group)
+		return 0;
 	reducing = path.state == TCP_CA_CWR || path.state == TCP_CA_RECOVERY;
 	view->cwnd = reducing && path.ssthresh && path.ssthresh < AB_PLAUSIBLE ? path.ssthresh
 									       : path.cwnd;
@@ -109,7 +112,7 @@ __attribute__((noinline, weak)) int ab_visit(struct ab_walk *w, struct ab_view *
 static inline u32 ab_gather(struct tcp_sock *tp, struct ab_views *v)
 {
 	struct ab_path *own = ab_path(tp);
-	struct ab_walk w = { .socket = (u64)tp, .me = AB_PATHS };
+	struct ab_walk w = { .socket = (u64)tp, .me = AB_PATHS, .group = own->group };
 
 	/* changes when a connection falls back */
 	own->connection = w.connection = ab_connection(tp);

@@ -43,7 +43,7 @@ RUST = {
         "units",
     },
     "emulator": {"topology", "scenario", "network", "units", "wire"},
-    "kernel": {"control", "ports"},
+    "kernel": {"control", "ports", "sharing", "units"},
     # `wire` for captures that are read; `emulator` for its tables, on Linux.
     "tables": {"scenario", "simulator", "topology", "emulator", "wire", "units"},
     # Over numbers from any world.

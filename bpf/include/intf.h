@@ -111,13 +111,15 @@ struct ab_settings {
 	ab_u32 skips; /* callbacks to ignore, of 2^32: only to test the repairs */
 	ab_u32 record; /* whether to record steps */
 	ab_u32 fault; /* enum ab_fault: planted, only to test that such a fault is found */
+	ab_u32 sbd; /* whether only subflows that share a bottleneck are coupled */
 };
 
-AB_SIZE(ab_settings, 16);
+AB_SIZE(ab_settings, 20);
 AB_FIELD(ab_settings, min_ssthresh, 0);
 AB_FIELD(ab_settings, skips, 4);
 AB_FIELD(ab_settings, record, 8);
 AB_FIELD(ab_settings, fault, 12);
+AB_FIELD(ab_settings, sbd, 16);
 
 /* Faults that can be planted; Rust and Python take their names from here. */
 enum ab_fault {
@@ -171,7 +173,9 @@ struct ab_path {
 	ab_u8 pending; /* ssthresh() was called, and set_state() will follow */
 	ab_u8 paths; /* usable paths at the last ACK; 1 while plain Reno */
 	ab_u8 running; /* whether an ACK has arrived */
-	ab_u32 breaks; /* incremented when a cause other than the law may move the window */
+	ab_u16 breaks; /* incremented when a cause other than the law may move the window */
+	ab_u8 group; /* subflows of another group are not coupled with it; zero: all are */
+	ab_u8 unused;
 #if AB_NOTES
 	ab_u64 note[AB_NOTES]; /* ab_signed */
 #endif
@@ -196,6 +200,45 @@ AB_FIELD(ab_path, pending, 65);
 AB_FIELD(ab_path, paths, 66);
 AB_FIELD(ab_path, running, 67);
 AB_FIELD(ab_path, breaks, 68);
+AB_FIELD(ab_path, group, 70);
+AB_FIELD(ab_path, unused, 71);
+
+#define AB_BIN 10000000 /* ns; the width of a bin of round trips */
+#define AB_BINS 128 /* a power of two */
+
+/* The round trips of packets that were sent in one bin of time. */
+struct ab_bin {
+	ab_u32 number; /* the bin since boot, modulo 2^32 */
+	ab_u32 count;
+	ab_u64 sum; /* us */
+};
+
+AB_SIZE(ab_bin, 16);
+AB_FIELD(ab_bin, number, 0);
+AB_FIELD(ab_bin, count, 4);
+AB_FIELD(ab_bin, sum, 8);
+
+/* What a subflow feels of its bottleneck, and what it was told: local storage of its socket. */
+struct ab_sense {
+	ab_u64 born; /* ns since boot; names the subflow */
+	ab_u64 told; /* when `group` was, ns since boot */
+	ab_u64 connection; /* as in ab_path */
+	ab_u32 srtt; /* us */
+	ab_u32 losses; /* congestion events */
+	ab_u32 group; /* as in ab_path */
+	ab_u32 unused;
+	struct ab_bin bin[AB_BINS];
+};
+
+AB_SIZE(ab_sense, 2088);
+AB_FIELD(ab_sense, born, 0);
+AB_FIELD(ab_sense, told, 8);
+AB_FIELD(ab_sense, connection, 16);
+AB_FIELD(ab_sense, srtt, 24);
+AB_FIELD(ab_sense, losses, 28);
+AB_FIELD(ab_sense, group, 32);
+AB_FIELD(ab_sense, unused, 36);
+AB_FIELD(ab_sense, bin, 40);
 
 #if AB_NOTES
 /* The notes of a path as an argument of a law's functions. */

@@ -503,7 +503,8 @@ class KernelController:
     characters, for a controller of this process alone. `min_ssthresh` is the smallest threshold of coupled paths in
     segments, without it the law's own; `skips` the fraction of callbacks to ignore, for testing; `record` keeps every step,
     `fault` plants a fault, for testing: `remainder-dropped`, `trips-swapped`,
-    `credit-reset` or `idle-ignored`. With `object`, the compiled C of a law, `name` is the text of that,
+    `credit-reset` or `idle-ignored`. With `sbd` only subflows are coupled that share a bottleneck, as
+    `couple` finds. With `object`, the compiled C of a law, `name` is the text of that,
     or None if there is only the C, and `kernel_name` is given.
     Raises ValueError for an unknown name, FileExistsError if it is loaded already, PermissionError,
     OSError with what the kernel said.
@@ -518,6 +519,7 @@ class KernelController:
         skips: float = ...,
         record: bool = ...,
         fault: str | None = ...,
+        sbd: bool = ...,
         object: bytes | None = ...,
     ) -> None: ...
     @property
@@ -542,6 +544,13 @@ class KernelController:
         (`readable`); the law saw another round-trip time than the socket has (`misread`); or they
         do not go on from the socket's last step, although only the law has moved its window
         (`broken`). ValueError for a law without a text.
+        """
+
+    def couple(self) -> int:
+        """Reads the delays of all subflows since the last call, and tells each the group of those
+        that it shares a bottleneck with, as far as earlier calls found. To be called several times
+        a second: what subflows keep reaches back 1.28 s, and a group counts for 5 s. Returns the
+        number of subflows. Raises OSError, also if the controller was loaded without `sbd`.
         """
 
     def pin(self) -> None:

@@ -1,7 +1,7 @@
 //! The controllers in the running kernel.
 
 use crate::names::parsed;
-use kernel::{Controller, Counters, ErrorKind, Fault, Program, Settings};
+use kernel::{Controller, Counters, Coupler, ErrorKind, Fault, Program, Settings};
 use ports::{Judged, Port, Step};
 use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyOSError, PyPermissionError, PyValueError,
@@ -47,6 +47,8 @@ fn closed() -> PyErr {
 pub(crate) struct KernelController {
     program: Program,
     controller: Mutex<Option<Controller>>,
+    /// With `sbd`, from the first pass on.
+    coupler: Mutex<Option<Coupler>>,
 }
 
 impl KernelController {
@@ -67,7 +69,7 @@ impl KernelController {
 impl KernelController {
     #[new]
     #[pyo3(signature = (
-        name=None, *, kernel_name=None, min_ssthresh=None, skips=0.0, record=false, fault=None, object=None
+        name=None, *, kernel_name=None, min_ssthresh=None, skips=0.0, record=false, fault=None, sbd=false, object=None
     ))]
     fn new(
         name: Option<&str>,
@@ -76,6 +78,7 @@ impl KernelController {
         skips: f64,
         record: bool,
         fault: Option<&str>,
+        sbd: bool,
         object: Option<Vec<u8>>,
     ) -> PyResult<Self> {
         let program = match object {
@@ -83,9 +86,13 @@ impl KernelController {
             None => known(name.unwrap_or_default())?.clone(),
         };
         let fault = fault.map_or(Ok(Fault::Sound), str::parse).map_err(PyValueError::new_err)?;
-        let settings = Settings { name: kernel_name, min_ssthresh, skips, record, fault };
+        let settings = Settings { name: kernel_name, min_ssthresh, skips, record, fault, sbd };
         let controller = Controller::load(&program, &settings).map_err(raised)?;
-        Ok(KernelController { program, controller: Mutex::new(Some(controller)) })
+        Ok(KernelController {
+            program,
+            controller: Mutex::new(Some(controller)),
+            coupler: Mutex::new(None),
+        })
     }
 
     #[getter]
@@ -135,6 +142,17 @@ impl KernelController {
         Ok(table)
     }
 
+    /// See `KernelController.couple` in `_core.pyi`.
+    fn couple(&self, py: Python<'_>) -> PyResult<usize> {
+        py.detach(|| {
+            let mut coupler = self.coupler.lock().unwrap_or_else(PoisonError::into_inner);
+            if coupler.is_none() {
+                *coupler = Some(self.with(Coupler::new)?);
+            }
+            coupler.as_mut().map_or(Ok(0), |coupler| coupler.pass().map_err(raised))
+        })
+    }
+
     fn pin(&self) -> PyResult<()> {
         match self.take() {
             Some(controller) => controller.pin(&self.program).map_err(raised),
@@ -143,6 +161,7 @@ impl KernelController {
     }
 
     fn close(&self) {
+        *self.coupler.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.take();
     }
 }
@@ -251,6 +270,7 @@ pub(crate) fn kernel_subflows(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>
         table.set_item("missed", row.missed)?;
         table.set_item("repairs", row.repairs)?;
         table.set_item("paths", row.paths)?;
+        table.set_item("group", row.group)?;
         Ok(table)
     };
     rows.into_iter().map(row).collect()

@@ -27,7 +27,9 @@ pub(crate) fn controller<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py
     row.set_item("source", spec.source())?;
     row.set_item("kind", spec.described().map(|described| described.names[0]))?;
     row.set_item("formula", spec.formula())?;
-    row.set_item("law", !matches!(spec.kind(), ControllerKind::Scheme(_)))?;
+    let law = !matches!(spec.kind(), ControllerKind::Scheme(_) | ControllerKind::WhenShared(..));
+    row.set_item("law", law)?;
+    row.set_item("detector", spec.detector().map(|kind| kind.described().names[0]))?;
     row.set_item("written", spec.written().is_some())?;
     row.set_item("min_ssthresh", spec.min_ssthresh())?;
     row.set_item("set_valued", spec.set_valued())?;

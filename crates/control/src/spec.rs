@@ -126,15 +126,28 @@ impl ControllerSpec {
         }
     }
 
-    /// Whether the kernel runs it: a port, or a law with a port, without option and slow start.
+    /// Whether the kernel runs it: a port, or a law with a port, without option and slow start; such
+    /// a law may couple only paths that share, as the default detector finds.
     pub fn ported(&self) -> bool {
         match self.kind {
             ControllerKind::Kernel(_) | ControllerKind::KernelWritten(_) => true,
             ControllerKind::Written(ref law, AnySlowStart::STANDARD) => law.integer().is_ok(),
+            ControllerKind::WhenShared(ref law, AnyDetector::DEFAULT) => {
+                let text = self.text.strip_suffix(&format!("+{SBD}")).unwrap_or(&self.text);
+                ControllerSpec { text: text.into(), kind: ControllerKind::clone(law) }.ported()
+            }
             ControllerKind::Written(..)
             | ControllerKind::WhenShared(..)
             | ControllerKind::Outside(_) => false,
             _ => kernel(&self.text).is_ok(),
+        }
+    }
+
+    /// The detector of a law that couples only paths that share a bottleneck.
+    pub fn detector(&self) -> Option<AnyDetector> {
+        match self.kind {
+            ControllerKind::WhenShared(_, detector) => Some(detector),
+            _ => None,
         }
     }
 
@@ -571,10 +584,18 @@ mod tests {
     #[test]
     fn what_the_kernel_runs_has_neither_an_option_nor_another_slow_start() {
         let ported = |text: &str| text.parse::<ControllerSpec>().expect(text).ported();
-        for text in ["lia", "kernel:lia", "uncoupled", "tcp", "RTT compensator"] {
+        for text in ["lia", "kernel:lia", "uncoupled", "tcp", "RTT compensator", "olia+sbd"] {
             assert!(ported(text), "{text}");
         }
-        for text in ["lia:uncapped", "linked increases", "lia+hystart", "phi:1", "cubic"] {
+        for text in [
+            "lia:uncapped",
+            "linked increases",
+            "lia+hystart",
+            "phi:1",
+            "cubic",
+            "lia+hystart+sbd",
+            "lia+sbd:dwc",
+        ] {
             assert!(!ported(text), "{text}");
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::operations::{Members, OPERATIONS, failed};
 use crate::programs::Program;
+use crate::senses::{EXCHANGE, GROUPS, SENSES};
 use crate::{Counters, Settings};
 use libbpf_rs::btf::Btf;
 use libbpf_rs::query::ProgInfoIter;
@@ -144,6 +145,9 @@ fn attach(program: &Program, settings: &Settings) -> Result<Controller, Error> {
         (true, Some(_)) => {}
         (true, None) => return Err(failed("steps are kept of laws in text, and this one is in C")),
     }
+    if !settings.sbd {
+        without_senses(&mut open)?;
+    }
     let name = settings.name.clone().unwrap_or_else(|| program.kernel_name.clone().into_owned());
     fit(&mut open, program, &name)?;
     let mut object = open.load()?;
@@ -172,6 +176,17 @@ fn trim(open: &mut OpenObject) -> Result<(), Error> {
         map.set_max_entries(LEAST_RING)?;
     }
     for mut program in open.progs_mut().filter(|program| program.name() == REPLAY) {
+        program.set_autoload(false);
+    }
+    Ok(())
+}
+
+/// Removes the parts that detect shared bottlenecks; the code that refers to their maps is dead.
+fn without_senses(open: &mut OpenObject) -> Result<(), Error> {
+    for mut map in open.maps_mut().filter(|map| map.name() == SENSES || map.name() == GROUPS) {
+        map.set_autocreate(false)?;
+    }
+    for mut program in open.progs_mut().filter(|program| program.name() == EXCHANGE) {
         program.set_autoload(false);
     }
     Ok(())

@@ -13,6 +13,7 @@ mod loaded;
 mod operations;
 mod pins;
 mod programs;
+mod senses;
 mod settings;
 mod subflow;
 
@@ -22,5 +23,6 @@ pub use libbpf_rs::{Error, ErrorKind};
 pub use loaded::{Loaded, loaded};
 pub use pins::unload;
 pub use programs::{PROGRAMS, Program, SOURCE_FILES, SOURCES, WRITTEN, program};
+pub use senses::Coupler;
 pub use settings::{Fault, Settings};
 pub use subflow::{Subflow, subflows};

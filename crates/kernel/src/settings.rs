@@ -17,6 +17,10 @@ pub struct Settings {
     pub record: bool,
     /// A fault of its arithmetic: only to test that such a fault is found.
     pub fault: Fault,
+    /// Whether only subflows that share a bottleneck are coupled, as [`Coupler`] finds.
+    ///
+    /// [`Coupler`]: crate::Coupler
+    pub sbd: bool,
 }
 
 /// A fault planted in a controller: `enum ab_fault` in `bpf/include/intf.h`.
@@ -52,7 +56,14 @@ impl FromStr for Fault {
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { name: None, min_ssthresh: None, skips: 0.0, record: false, fault: Fault::Sound }
+        Settings {
+            name: None,
+            min_ssthresh: None,
+            skips: 0.0,
+            record: false,
+            fault: Fault::Sound,
+            sbd: false,
+        }
     }
 }
 
@@ -63,6 +74,7 @@ impl Settings {
             skips: (self.skips * f64::from(u32::MAX)) as u32,
             record: u32::from(self.record),
             fault: self.fault as u32,
+            sbd: u32::from(self.sbd),
         }
     }
 }
@@ -77,6 +89,7 @@ pub(crate) struct Constants {
     skips: u32,
     record: u32,
     fault: u32,
+    sbd: u32,
 }
 layout!(ab_settings, Constants);
 

@@ -50,8 +50,10 @@ pub struct Subflow {
     pub missed: u32,
     /// Windows and thresholds corrected.
     pub repairs: u32,
-    /// Usable paths of the connection at the last ACK.
+    /// Usable paths of the connection at the last ACK; under `sbd`, of its group.
     pub paths: u8,
+    /// The group of subflows that it shares a bottleneck with; zero if all are coupled.
+    pub group: u8,
 }
 
 /// The sockets under our controllers in the calling thread's network namespace.
@@ -100,6 +102,7 @@ impl From<Row> for Subflow {
             missed: path.missed,
             repairs: path.repairs,
             paths: path.paths,
+            group: path.group,
         }
     }
 }
@@ -167,6 +170,8 @@ struct Path {
     pending: u8,
     paths: u8,
     running: u8,
-    breaks: u32,
+    breaks: u16,
+    group: u8,
+    unused: u8,
 }
 layout!(ab_path, Path);

@@ -31,6 +31,9 @@ LONGEST_NAME = 15
 WRITTEN = "law_"
 """Prefix of kernel names for a user's laws, in text or C."""
 
+SBD = "+sbd"
+"""Suffix of laws that couple only paths that share a bottleneck."""
+
 
 def built() -> bool:
     """Whether this build contains the controllers."""
@@ -103,6 +106,12 @@ class Attached:
         """Numbers of wrong steps by kind; see `KernelController.judge`."""
         return self.loaded[law].judge(steps)
 
+    def couple(self) -> None:
+        """Tells the subflows of laws with `+sbd` which of them share a bottleneck."""
+        for law, controller in self.loaded.items():
+            if law.endswith(SBD):
+                controller.couple()
+
     def cost(self) -> dict[str, dict[str, tuple[int, int]]]:
         """Calls and nanoseconds of the callbacks of each; zero unless the kernel keeps
         statistics.
@@ -115,7 +124,8 @@ def law_of(controller: str) -> str:
     written as text is its label.
     """
     named = _core.controller(controller)
-    return named["kind"] or named["text"].removeprefix("kernel:")
+    law = named["kind"] or named["text"].removeprefix("kernel:").removesuffix(SBD)
+    return f"{law}{SBD}" if named["detector"] else law
 
 
 @contextmanager
@@ -182,6 +192,7 @@ def load(
             min_ssthresh=min_ssthresh,
             skips=skips,
             record=record,
+            sbd=couples_when_shared(law),
             object=program,
         )
     except FileExistsError:
@@ -209,6 +220,11 @@ def written(controller: str) -> str:
             raise
         return ""
     return named["source"] if named["written"] else ""
+
+
+def couples_when_shared(controller: str) -> bool:
+    """Whether a controller couples only paths that share a bottleneck."""
+    return not header_file(controller) and _core.controller(controller)["detector"] is not None
 
 
 def header_file(controller: str) -> bool:

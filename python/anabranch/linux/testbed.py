@@ -17,6 +17,7 @@ from ..runs import EmulatorReport, KernelReport, Run, TestbedReport
 from ..scenario import Scenario
 from . import check
 from .controllers import Attached
+from .coupling import coupling
 from .emulation import Emulation
 from .errors import LinuxError
 from .fit import source_of
@@ -153,7 +154,8 @@ def replicate(
         busy_s = time.thread_time()
         try:
             emulation.start()
-            traffic.run(order.plan.duration_s)
+            with coupling(controllers):
+                traffic.run(order.plan.duration_s)
         except BaseException:
             emulation.stop()
             raise
