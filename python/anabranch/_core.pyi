@@ -559,6 +559,17 @@ class KernelController:
     def close(self) -> None:
         """Takes it out, unless it is pinned; connections that use it keep it until they end."""
 
+class KernelCoupler:
+    """Couples the subflows of a controller that was loaded with `sbd` and pinned; as root.
+
+    `name` is a law, or a kernel name that begins with `law_`. Raises FileNotFoundError if no such
+    controller is pinned, and OSError.
+    """
+
+    def __init__(self, name: str) -> None: ...
+    def couple(self) -> int:
+        """See `KernelController.couple`."""
+
 def kernel_source_files() -> list[tuple[str, str]]:
     """Inputs of the C compiler for a law: name and content of each file."""
 

@@ -147,7 +147,9 @@ impl KernelController {
         py.detach(|| {
             let mut coupler = self.coupler.lock().unwrap_or_else(PoisonError::into_inner);
             if coupler.is_none() {
-                *coupler = Some(self.with(Coupler::new)?);
+                let mut controller = self.controller.lock().unwrap_or_else(PoisonError::into_inner);
+                let controller = controller.as_mut().ok_or_else(closed)?;
+                *coupler = Some(Coupler::new(controller).map_err(raised)?);
             }
             coupler.as_mut().map_or(Ok(0), |coupler| coupler.pass().map_err(raised))
         })
@@ -183,6 +185,23 @@ fn port_of(text: &str) -> PyResult<Port> {
         ))
     })?;
     Port::written(law).map_err(|wrong| PyValueError::new_err(wrong.to_string()))
+}
+
+/// See `KernelCoupler` in `_core.pyi`.
+#[pyclass(frozen)]
+pub(crate) struct KernelCoupler(Mutex<Coupler>);
+
+#[pymethods]
+impl KernelCoupler {
+    #[new]
+    fn new(name: &str) -> PyResult<Self> {
+        let coupler = Coupler::pinned(&name_in_kernel(name)?).map_err(raised)?;
+        Ok(KernelCoupler(Mutex::new(coupler)))
+    }
+
+    fn couple(&self, py: Python<'_>) -> PyResult<usize> {
+        py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).pass().map_err(raised))
+    }
 }
 
 #[pyfunction]

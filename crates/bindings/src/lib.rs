@@ -95,6 +95,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[cfg(all(target_os = "linux", feature = "kernel"))]
 fn add_kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<kernel::KernelController>()?;
+    module.add_class::<kernel::KernelCoupler>()?;
     module.add_function(wrap_pyfunction!(kernel::kernel_programs, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::kernel_sources, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::kernel_source_files, module)?)?;

@@ -130,6 +130,9 @@ impl CongestionController for WhenShared {
 
     fn observe(&self, path: usize, see: See<'_>) {
         see("group", self.groups[path] as f64);
+        for other in (0..self.groups.len()).filter(|&other| other != path) {
+            see(&alloc::format!("shares_with_{other}"), self.detection.confidence(path, other));
+        }
         self.shells[self.groups[path]].observe(path, see);
     }
 }

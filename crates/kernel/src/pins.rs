@@ -7,7 +7,7 @@
 //! After that no other user can exchange them.
 
 use crate::{Controller, Program};
-use libbpf_rs::{Error, ErrorExt, ErrorKind, Link};
+use libbpf_rs::{Error, ErrorExt, ErrorKind, Link, MapHandle};
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fstat, fstatfs, mkdirat, openat, statat,
     unlinkat,
@@ -26,8 +26,10 @@ const MOUNT: &str = "/sys/fs/bpf";
 /// kernel.
 const OURS: &str = "anabranch";
 
-/// The pin in a controller's directory.
+/// The pin in a controller's directory, and those of one that couples only paths that share.
 const LINK: &str = "link";
+const EXCHANGE: &str = "exchange";
+const GROUPS: &str = "groups";
 
 /// `f_type` of bpffs (linux/magic.h).
 const BPF_FS_MAGIC: i64 = 0xcafe_4a11;
@@ -48,10 +50,19 @@ impl Controller {
         let name = &*program.kernel_name;
         let place = made(name)?;
         place.clear()?; // remains of a loader that was killed
-        self.link.pin(place.path.join(LINK)).map_err(|error| match remove(name) {
+        self.pin_into(&place).map_err(|error| match remove(name) {
             Ok(()) => error,
             Err(also) => error.context(format!("{also}")),
         })
+    }
+
+    /// The controller itself comes last: what is pinned without it is no controller.
+    fn pin_into(&mut self, place: &Directory) -> Result<(), Error> {
+        if let Some((mut exchange, mut groups)) = self.senses()? {
+            exchange.pin(place.path.join(EXCHANGE))?;
+            groups.pin(place.path.join(GROUPS))?;
+        }
+        self.link.pin(place.path.join(LINK))
     }
 }
 
@@ -71,6 +82,17 @@ pub fn unload(kernel_name: &str) -> Result<(), Error> {
     }
     drop(link);
     Ok(remove(kernel_name)?)
+}
+
+/// The exchange and the groups of a pinned controller that couples only paths that share.
+///
+/// # Errors
+/// `NotFound` if no such controller is pinned; otherwise the kernel's error, or the directory that
+/// is not root's alone.
+pub(crate) fn senses(kernel_name: &str) -> Result<(Link, MapHandle), Error> {
+    let place = Directory::of(kernel_name)?;
+    let exchange = Link::open(place.path.join(EXCHANGE))?;
+    Ok((exchange, MapHandle::from_pinned_path(place.path.join(GROUPS))?))
 }
 
 /// The link of a pinned controller; `None` if it is not pinned.

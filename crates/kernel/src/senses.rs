@@ -2,6 +2,7 @@
 
 use crate::controller::{Controller, map};
 use crate::operations::failed;
+use crate::pins;
 use libbpf_rs::{Error, Iter, Link, MapCore, MapFlags, MapHandle};
 use sharing::{AnyDetector, Detection, Sample};
 use std::collections::BTreeMap;
@@ -117,22 +118,43 @@ impl Connection {
     }
 }
 
+impl Controller {
+    /// What reads the subflows, and the map of their groups; `None` without `sbd`.
+    pub(crate) fn senses(&mut self) -> Result<Option<(Link, MapHandle)>, Error> {
+        let mut programs = self.object.progs();
+        if !programs.any(|program| program.name() == EXCHANGE && program.autoload()) {
+            return Ok(None);
+        }
+        let senses = MapHandle::try_from(&map(&self.object, SENSES)?)?;
+        let groups = MapHandle::try_from(&map(&self.object, GROUPS)?)?;
+        let mut programs = self.object.progs_mut();
+        let program = programs.find(|program| program.name() == EXCHANGE);
+        let program = program.ok_or_else(|| failed("the object has no exchange of groups"))?;
+        Ok(Some((program.attach_iter(senses.as_fd())?, groups)))
+    }
+}
+
 impl Coupler {
-    /// Beside a controller that was loaded with [`Settings::sbd`](crate::Settings::sbd).
+    /// Beside a controller of this process.
     ///
     /// # Errors
     /// The kernel's error, or that the controller was loaded without `sbd`.
-    pub fn new(controller: &Controller) -> Result<Self, Error> {
-        let senses = map(&controller.object, SENSES)?;
-        let mut programs = controller.object.progs_mut();
-        let program = programs.find(|program| program.name() == EXCHANGE);
-        let program = program.ok_or_else(|| failed("the object has no exchange of groups"))?;
-        if program.autoload() {
-            let exchange = program.attach_iter(senses.as_fd())?;
-            let groups = MapHandle::try_from(&map(&controller.object, GROUPS)?)?;
-            return Ok(Coupler { exchange, groups, connections: BTreeMap::new() });
-        }
-        Err(failed("the controller couples all subflows: it was loaded without sbd"))
+    pub fn new(controller: &mut Controller) -> Result<Self, Error> {
+        let senses = controller.senses()?;
+        let (exchange, groups) = senses.ok_or_else(|| {
+            failed("the controller couples all subflows: it was loaded without sbd")
+        })?;
+        Ok(Coupler { exchange, groups, connections: BTreeMap::new() })
+    }
+
+    /// Beside a controller that is pinned under this name.
+    ///
+    /// # Errors
+    /// `NotFound` if no controller with `sbd` is pinned under it; otherwise the kernel's error, or
+    /// the directory that is not root's alone.
+    pub fn pinned(kernel_name: &str) -> Result<Self, Error> {
+        let (exchange, groups) = pins::senses(kernel_name)?;
+        Ok(Coupler { exchange, groups, connections: BTreeMap::new() })
     }
 
     /// Reads what the subflows felt since the last call, and tells them their groups; those that it

@@ -36,7 +36,10 @@ linux_app = typer.Typer(
 PORTED = [law["name"] for law in controllers() if law["kernel"]]
 NameArgument = Annotated[
     str,
-    typer.Argument(help=f"A law: {', '.join(PORTED)}; or a file in text (my.law) or C (my.h)."),
+    typer.Argument(
+        help=f"A law: {', '.join(PORTED)}; or a file in text (my.law) or C (my.h). A law takes +sbd, as in "
+        "lia+sbd: it then couples only subflows that share a bottleneck."
+    ),
 ]
 JsonAloneOption = Annotated[
     Path | None,
@@ -131,6 +134,16 @@ def unload(
     from .operate import unload_command
 
     unload_command(name, force)
+
+
+@linux_app.command(cls=Command, epilog="Example: sudo .venv/bin/anabranch linux couple lia+sbd")
+def couple(name: NameArgument) -> None:
+    """Decide which subflows of a loaded controller with +sbd share a bottleneck, until it is
+    unloaded or Ctrl-C. Without this command all subflows of a connection are coupled.
+    """
+    from .operate import couple_command
+
+    couple_command(name)
 
 
 @linux_app.command(

@@ -16,6 +16,7 @@ from rich.live import Live
 from ..files import atomic_write
 from ..linux.check import ROOT, Fact, State, allows, facts
 from ..linux.controllers import names_of
+from ..linux.coupling import BELIEVED_S, couple_for_good
 from ..linux.observe import Status, choose_reno, choose_reno_here
 from ..linux.observe import status as observed
 from ..linux.pinned import in_kernel, load_for_good, unload_for_good
@@ -88,6 +89,18 @@ def load_command(name: str, min_ssthresh: int | None) -> None:
         f"net.ipv4.tcp_congestion_control={kernel_name}, or by TCP_CONGESTION on a socket",
         highlight=False,
     )
+
+
+def couple_command(name: str) -> None:
+    """Decides for a loaded controller until it is unloaded, and says so at the beginning."""
+    kernel_name = names_of(name)
+    console().print(
+        f"deciding which subflows of {kernel_name} share a bottleneck; Ctrl-C ends it, and after "
+        f"{BELIEVED_S:g} s all are coupled",
+        highlight=False,
+    )
+    couple_for_good(name)
+    console().print(f"{kernel_name} was unloaded", highlight=False)
 
 
 def unload_command(name: str, force: bool) -> None:

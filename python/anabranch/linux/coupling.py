@@ -1,15 +1,47 @@
-"""The thread beside a run that decides which subflows are coupled, for laws with `+sbd`."""
+"""Deciding which subflows are coupled, for laws with `+sbd`: beside a run, and for good."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 
-from .controllers import SBD, Attached
+from .. import _core
+from .controllers import SBD, Attached, available, names_of
+from .errors import LinuxError
+from .pinned import in_status
+from .rights import check_root
 
 PASS_S = 0.25
 """Time between two passes; subflows keep their round trips of the last 1.28 s."""
+
+
+BELIEVED_S = 5.0
+"""How long a subflow believes what it was told: `AB_BELIEVED` in bpf/sense.h."""
+
+
+def couple_for_good(name: str) -> None:
+    """Decides for a loaded controller until it is unloaded.
+
+    Raises LinuxError for an unknown name, without root, and if no controller is loaded under this
+    name, or one that couples all subflows.
+    """
+    kernel_name = names_of(name)
+    check_root("couple")
+    try:
+        coupler = _core.KernelCoupler(in_status(kernel_name))
+    except FileNotFoundError:
+        is_there = kernel_name in available()
+        what = "couples all subflows" if is_there else "is not loaded"
+        first = f"`anabranch linux unload {name.removesuffix(SBD)}`, then " if is_there else ""
+        law = name if name.endswith(SBD) else f"{name}{SBD}"
+        raise LinuxError(
+            f"{kernel_name} {what}\nhelp: {first}`anabranch linux load {law}`"
+        ) from None
+    while kernel_name in available():
+        coupler.couple()
+        time.sleep(PASS_S)
 
 
 @contextmanager

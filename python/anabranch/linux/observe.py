@@ -77,7 +77,9 @@ class ControlledSocket(Record):
     """Callbacks that the kernel did not make."""
     repairs: int
     paths: int
-    """Number of paths of the connection that the controller sees."""
+    """Number of paths of the connection that the controller sees; with sbd, of its group."""
+    group: int
+    """Subflows of the connection with the same number share a bottleneck; 0: all are coupled."""
 
     @property
     def at_work(self) -> bool:
@@ -129,6 +131,7 @@ class SubflowStatus(Record):
     between_losses: int
     delivered: int
     paths: int
+    group: int
     losses: int
     missed: int
     repairs: int
@@ -353,7 +356,17 @@ def shown(row: ControlledSocket, coupled: Coupling) -> SubflowStatus:
 
 
 def coupling(members: list[ControlledSocket]) -> list[Coupling]:
-    """The terms of the laws for each subflow."""
+    """The terms of the laws for each subflow, among those that are coupled with it."""
+    terms = [Coupling()] * len(members)
+    for group in {row.group for row in members}:
+        places = [i for i, row in enumerate(members) if row.group == group]
+        for i, found in zip(places, coupled([members[i] for i in places]), strict=True):
+            terms[i] = found
+    return terms
+
+
+def coupled(members: list[ControlledSocket]) -> list[Coupling]:
+    """The terms of the laws for each subflow of a group."""
     there = [i for i, row in enumerate(members) if row.takes_part]
     terms = [Coupling(share=1.0 if [i] == there else None) for i in range(len(members))]
     if not 2 <= len(there) <= _core.COUPLED_PATHS:

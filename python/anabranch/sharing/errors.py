@@ -17,6 +17,11 @@ from .drawing import DURATION_S, SUBJECT, Network, Ranges, document, draw
 GROUP = "group"
 """Name of the quantity that LAW+sbd publishes of a path: the number of its group."""
 
+SHARES_WITH = "shares_with_"
+"""Beginning of the names of its other quantities: how sure it is that the path shares a bottleneck
+with another one, whose number follows.
+"""
+
 CONFIDENCE = 0.95
 
 
@@ -59,6 +64,8 @@ class Judged:
     network: Network
     right: NDArray[np.bool_]
     """Whether it was right about every pair of paths, once a second, from the first second on."""
+    scores: NDArray[np.float64]
+    """How sure it was of each pair at the end that it shares."""
 
     @property
     def at_last(self) -> bool:
@@ -91,6 +98,20 @@ class Errors:
         rows = [one.right for one in self.judged if one.network.shared == shared]
         return 1.0 - np.mean(np.asarray(rows, dtype=float), axis=0)
 
+    def curve(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The receiver operating characteristic over pairs at the end: fractions of false alarms
+        and of hits, for every confidence from which on a pair is said to share.
+        """
+        hits, alarms = (
+            np.concatenate([one.scores for one in self.judged if one.network.shared == shared])
+            for shared in (True, False)
+        )
+        levels = np.unique(np.concatenate([hits, alarms, [np.inf]]))[::-1]
+        return (
+            np.array([float(np.mean(alarms >= level)) for level in levels]),
+            np.array([float(np.mean(hits >= level)) for level in levels]),
+        )
+
     def to_json(self) -> dict[str, Any]:
         """Rates, and the numbers of the networks that were judged wrongly."""
         wrong = [one.network.number for one in self.judged if not one.at_last]
@@ -103,39 +124,37 @@ class Errors:
         }
 
 
-def groups(result: Result, name: str = SUBJECT) -> NDArray[np.float64]:
-    """The group of each path of the first user of a class over time, shape (paths, samples).
+def _published(result: Result, name: str) -> dict[str, list[NDArray[np.float64]]]:
+    """What the controller of the first user of a class published over time, by quantity: an array
+    for each path, in order.
 
-    Raises ValueError if its controller publishes no groups.
+    Raises ValueError if it published no groups.
     """
     (one,) = result.runs
+    found: dict[str, list[NDArray[np.float64]]] = {}
     series = one.series
-    rows = [] if series is None else _rows(one, series.internals, name)
-    if not rows:
+    if series is not None:
+        first = int(np.flatnonzero(np.asarray(one.flows.class_) == name)[0])
+        mine = set(np.flatnonzero(np.asarray(one.paths.flow) == first).tolist())
+        rows = series.internals
+        for quantity, path, values in zip(rows.name, rows.path, rows.value, strict=True):
+            if int(path) in mine:
+                found.setdefault(quantity, []).append(np.asarray(values))
+    if GROUP not in found:
         raise ValueError(f"{name} publishes no groups; LAW+sbd does, such as lia+sbd")
-    return np.array(rows)
-
-
-def _rows(one: Any, internals: Any, name: str) -> list[NDArray[np.float64]]:
-    of_class = np.asarray(one.flows.class_) == name
-    first = int(np.flatnonzero(of_class)[0])
-    mine = set(np.flatnonzero(np.asarray(one.paths.flow) == first).tolist())
-    return [
-        np.asarray(internals.value[row])
-        for row, (quantity, path) in enumerate(zip(internals.name, internals.path, strict=True))
-        if quantity == GROUP and int(path) in mine
-    ]
+    return found
 
 
 def judge(network: Network, controller: str, duration_s: float = DURATION_S) -> Judged:
     """Runs a network under a controller that detects, and compares what it found with the truth."""
     scenario = Scenario.written(document(network, controller, duration_s))
-    found = groups(run(scenario, (1,), series=True, threads=1))
-    pairs = [
-        found[a] == found[b] for a in range(len(found)) for b in range(a + 1, len(found))
-    ]
-    same = np.array(pairs)
-    return Judged(network, np.all(same == network.shared, axis=0))
+    found = _published(run(scenario, (1,), series=True, threads=1), SUBJECT)
+    groups, paths = np.array(found[GROUP]), len(network.ways)
+    pairs = [(a, b) for a in range(paths) for b in range(a + 1, paths)]
+    same = np.array([groups[a] == groups[b] for a, b in pairs])
+    # The quantity of path b has a row for each other path.
+    scores = [float(found[f"{SHARES_WITH}{b}"][a][-1]) for a, b in pairs]
+    return Judged(network, np.all(same == network.shared, axis=0), np.array(scores))
 
 
 def measure(

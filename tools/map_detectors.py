@@ -1,0 +1,144 @@
+"""Measures where detectors of shared bottlenecks err, and draws it.
+
+    .venv/bin/python tools/map_detectors.py
+
+Run it from the root of the repository; it takes some ten minutes on two cores. It writes
+measurements/detectors.json, from which tools/generate_detectors.py makes the tables of
+docs/explanation/shared-bottlenecks.md, and two pictures.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anabranch import _core
+from anabranch.files import atomic_write
+from anabranch.sharing import Errors, Ranges, measure
+from anabranch.statistics import Interval
+
+OUT = Path("measurements/detectors.json")
+CURVE = Path("docs/pictures/detectors-curve.png")
+TIME = Path("docs/pictures/detectors-time.png")
+
+NETWORKS = 200
+SEED = 1
+EACH = 100
+"""Networks for each value of a parameter."""
+
+SHOWN_S = (5, 10, 15, 20, 30)
+
+MAP: dict[str, list[tuple[str, dict[str, Any]]]] = {
+    "rate": [
+        (f"{mbps:g} Mb/s", {"rate_bps": (mbps * 1e6, mbps * 1e6)}) for mbps in (1, 4, 20, 100, 200)
+    ],
+    "round trips": [
+        ("5 ms", {"rtt_s": (0.005, 0.005)}),
+        ("20 ms", {"rtt_s": (0.02, 0.02)}),
+        ("100 ms", {"rtt_s": (0.1, 0.1)}),
+        ("300 ms", {"rtt_s": (0.3, 0.3)}),
+        ("10 to 300 ms", {"rtt_s": (0.01, 0.3)}),
+    ],
+    "queue": [(queue, {"queues": (queue,)}) for queue in ("droptail", "red", "codel", "pie", "fq-codel")],
+    "size of the queue": [
+        (f"{bdp:g} BDP", {"buffer_bdp": (bdp, bdp)}) for bdp in (0.1, 0.3, 1.0, 4.0)
+    ],
+    "TCPs beside it": [(str(count), {"rivals": (count,)}) for count in (0, 1, 4, 12)],
+    "load of short transfers": [
+        (f"{100 * load:g} %", {"short_load": (load,)}) for load in (0.0, 0.3, 0.6)
+    ],
+    "TCP on the way back": [("none", {"reverse": 0.0}), ("one", {"reverse": 1.0})],
+    "lag": [
+        ("none", {"before": (0.0, 0.0)}),
+        ("up to 15 ms", {"rtt_s": (0.03, 0.03), "before": (0.0, 1.0)}),
+        ("up to 150 ms", {"rtt_s": (0.3, 0.3), "before": (0.0, 1.0)}),
+    ],
+    "noise of each path": [
+        (f"{1e3 * noise_s:g} ms", {"noise_s": (noise_s,)}) for noise_s in (0.0, 0.005, 0.02, 0.05)
+    ],
+    "bottlenecks that are alike": [("none", {"alike": 0.0}), ("all", {"alike": 1.0})],
+    "paths": [(str(count), {"paths": (count,)}) for count in (2, 4, 8)],
+}
+"""Values of each parameter of `Ranges`; the others keep their ranges."""
+
+
+def main() -> None:
+    """Measures, writes, draws."""
+    kinds = [one["name"] for one in _core.detectors()]
+    of = {kind: measure(f"lia+sbd:{kind}", NETWORKS, SEED) for kind in kinds}
+    laws = {law: measure(f"{law}+sbd", NETWORKS, SEED) for law in ("reno", "lia", "olia", "balia")}
+    rows: dict[str, Any] = {}
+    for parameter, values in MAP.items():
+        rows[parameter] = {}
+        for name, changes in values:
+            ranges = Ranges().changed(**changes)
+            rows[parameter][name] = row(measure("lia+sbd", EACH, SEED, ranges))
+            print(parameter, name, rows[parameter][name], flush=True)
+    content = {
+        "networks": NETWORKS,
+        "seed": SEED,
+        "each": EACH,
+        "detectors": {kind: row(errors) for kind, errors in of.items()},
+        "laws": {law: row(errors) for law, errors in laws.items()},
+        "map": rows,
+    }
+    atomic_write(OUT, json.dumps(content, indent=1) + "\n")
+    draw(of)
+
+
+def row(errors: Errors) -> dict[str, Any]:
+    """Counts of a row of a table."""
+    late = {
+        word: {str(at): round(float(errors.over_time(shared)[at - 1]), 4) for at in SHOWN_S}
+        for word, shared in (("missed", True), ("false", False))
+    }
+    return {
+        "misses": errors.misses.to_json(),
+        "false_alarms": errors.false_alarms.to_json(),
+        **late,
+    }
+
+
+def draw(of: dict[str, Errors]) -> None:
+    """The characteristic of each detector, and its errors over time."""
+    from anabranch import plot as plots
+
+    characteristic = []
+    for kind, errors in of.items():
+        alarms, hits = errors.curve()
+        characteristic.append(curve(kind, 100.0 * alarms, 100.0 * hits))
+    panel = plots.Panel("", characteristic)
+    labels = ("pairs without a common bottleneck that are said to share, %", "pairs that share, found, %")
+    note = f"{NETWORKS} networks, after 30 s"
+    plots.save(plots.curves([panel], labels=labels, note=note), CURVE)
+    panels = [
+        plots.Panel(
+            title, [curve(kind, SECONDS, 100.0 * of[kind].over_time(shared)[SECONDS - 1]) for kind in of]
+        )
+        for title, shared in (("all paths share", True), ("no paths share", False))
+    ]
+    labels = ("time in s", "judged wrongly, %")
+    plots.save(plots.curves(panels, labels=labels, note=f"{NETWORKS} networks"), TIME)
+
+
+SECONDS = np.arange(2, 31, 2)
+
+
+def curve(label: str, x: NDArray[np.float64], y: NDArray[np.float64]) -> Any:
+    """A curve without intervals, of at most so many points."""
+    from anabranch import plot as plots
+
+    keep = np.unique(np.linspace(0, len(x) - 1, MOST_POINTS).round().astype(int))
+    return plots.Curve(label, x[keep].tolist(), [Interval(float(v), math.inf, 1) for v in y[keep]])
+
+
+MOST_POINTS = 16
+
+
+if __name__ == "__main__":
+    main()
