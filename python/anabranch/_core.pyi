@@ -546,11 +546,11 @@ class KernelController:
         (`broken`). ValueError for a law without a text.
         """
 
-    def couple(self) -> int:
+    def couple(self) -> list[list[int]]:
         """Reads the delays of all subflows since the last call, and tells each the group of those
         that it shares a bottleneck with, as far as earlier calls found. To be called several times
         a second: what subflows keep reaches back 1.28 s, and a group counts for 5 s. Returns the
-        number of subflows. Raises OSError, also if the controller was loaded without `sbd`.
+        groups of each connection's subflows, in the order in which they joined. Raises OSError, also if the controller was loaded without `sbd`.
         """
 
     def pin(self) -> None:
@@ -567,7 +567,7 @@ class KernelCoupler:
     """
 
     def __init__(self, name: str) -> None: ...
-    def couple(self) -> int:
+    def couple(self) -> list[list[int]]:
         """See `KernelController.couple`."""
 
 def kernel_source_files() -> list[tuple[str, str]]:

@@ -143,7 +143,7 @@ impl KernelController {
     }
 
     /// See `KernelController.couple` in `_core.pyi`.
-    fn couple(&self, py: Python<'_>) -> PyResult<usize> {
+    fn couple(&self, py: Python<'_>) -> PyResult<Vec<Vec<u32>>> {
         py.detach(|| {
             let mut coupler = self.coupler.lock().unwrap_or_else(PoisonError::into_inner);
             if coupler.is_none() {
@@ -151,7 +151,7 @@ impl KernelController {
                 let controller = controller.as_mut().ok_or_else(closed)?;
                 *coupler = Some(Coupler::new(controller).map_err(raised)?);
             }
-            coupler.as_mut().map_or(Ok(0), |coupler| coupler.pass().map_err(raised))
+            coupler.as_mut().map_or(Ok(Vec::new()), |coupler| coupler.pass().map_err(raised))
         })
     }
 
@@ -199,7 +199,7 @@ impl KernelCoupler {
         Ok(KernelCoupler(Mutex::new(coupler)))
     }
 
-    fn couple(&self, py: Python<'_>) -> PyResult<usize> {
+    fn couple(&self, py: Python<'_>) -> PyResult<Vec<Vec<u32>>> {
         py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).pass().map_err(raised))
     }
 }

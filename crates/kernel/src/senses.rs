@@ -158,11 +158,12 @@ impl Coupler {
     }
 
     /// Reads what the subflows felt since the last call, and tells them their groups; those that it
-    /// finds now count from the next call on. Returns the number of subflows.
+    /// finds now count from the next call on. Returns the groups of each connection's subflows, in
+    /// the order in which they joined.
     ///
     /// # Errors
     /// The kernel's error.
-    pub fn pass(&mut self) -> Result<usize, Error> {
+    pub fn pass(&mut self) -> Result<Vec<Vec<u32>>, Error> {
         let mut bytes = Vec::new();
         Iter::new(&self.exchange)?.read_to_end(&mut bytes)?;
         let rows = bytes.chunks_exact(size_of::<Sense>());
@@ -176,10 +177,15 @@ impl Coupler {
             self.groups.delete(&key)?;
         }
         self.connections.retain(|_, connection| std::mem::take(&mut connection.seen));
-        for (born, group) in self.connections.values_mut().flat_map(Connection::told) {
-            self.groups.update(&born.to_ne_bytes(), &group.to_ne_bytes(), MapFlags::ANY)?;
+        let mut found = Vec::new();
+        for mut told in self.connections.values_mut().map(Connection::told) {
+            for (born, group) in &told {
+                self.groups.update(&born.to_ne_bytes(), &group.to_ne_bytes(), MapFlags::ANY)?;
+            }
+            told.sort_unstable();
+            found.push(told.into_iter().map(|(_, group)| group).collect());
         }
-        Ok(senses.len())
+        Ok(found)
     }
 }
 
