@@ -2,13 +2,12 @@
 /*
  * Coupling only where paths share a bottleneck: `lia+sbd`.
  *
- * Each subflow keeps the round trips of its last packets, by the time when they were sent, in local
- * storage of its socket. A process outside reads them, decides which subflows share (crates/sharing),
- * and tells each its group; the next reading puts the answer into the storage. The decision is not
- * made here: it correlates a thousand delays of each pair of subflows, which is no work for an ACK,
- * and a verifier that bounds loops has no use for it. The storage goes with its socket. A group that
- * was told longer than AB_BELIEVED ago does not count, so that without the process, or after its
- * death, all subflows of a connection are coupled.
+ * Each subflow keeps the round trips of its last packets, by the time when they were sent, in
+ * local storage of its socket. A process outside reads them, decides which subflows share
+ * (crates/sharing), and tells each its group; the next reading puts the answer into the storage.
+ * The decision is not made here: to correlate a thousand delays of each pair of subflows is no work
+ * for an ACK. The storage goes with its socket. A group that was told longer than AB_BELIEVED ago
+ * does not count: without the process, all subflows of a connection are coupled.
  */
 #ifndef AB_SENSE_H
 #define AB_SENSE_H

@@ -21,6 +21,7 @@ from anabranch import _core
 from anabranch.files import atomic_write
 from anabranch.sharing import Errors, Ranges, measure
 from anabranch.statistics import Interval
+from closed_loop import of_a_tcp, of_uncoupled, regrouped
 
 OUT = Path("measurements/detectors.json")
 CURVE = Path("docs/pictures/detectors-curve.png")
@@ -30,6 +31,8 @@ NETWORKS = 200
 SEED = 1
 EACH = 100
 """Networks for each value of a parameter."""
+
+SUBFLOWS = (1, 2, 4, 8)
 
 SHOWN_S = (5, 10, 15, 20, 30)
 
@@ -44,7 +47,9 @@ MAP: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("300 ms", {"rtt_s": (0.3, 0.3)}),
         ("10 to 300 ms", {"rtt_s": (0.01, 0.3)}),
     ],
-    "queue": [(queue, {"queues": (queue,)}) for queue in ("droptail", "red", "codel", "pie", "fq-codel")],
+    "queue": [
+        (queue, {"queues": (queue,)}) for queue in ("droptail", "red", "codel", "pie", "fq-codel")
+    ],
     "size of the queue": [
         (f"{bdp:g} BDP", {"buffer_bdp": (bdp, bdp)}) for bdp in (0.1, 0.3, 1.0, 4.0)
     ],
@@ -79,7 +84,22 @@ def main() -> None:
             ranges = Ranges().changed(**changes)
             rows[parameter][name] = row(measure("lia+sbd", EACH, SEED, ranges))
             print(parameter, name, rows[parameter][name], flush=True)
+    coupled = ("lia", "olia", "balia")
+    loop = {
+        "of_a_tcp": {
+            law: {n: of_a_tcp(n, law).to_json() for n in SUBFLOWS}
+            for law in ("reno", *coupled, *(f"{law}+sbd" for law in coupled))
+        },
+        "of_uncoupled": {
+            law: {n: of_uncoupled(n, law).to_json() for n in SUBFLOWS[1:]}
+            for law in (*coupled, *(f"{law}+sbd" for law in coupled))
+        },
+        "regrouped": {
+            f"{law}+sbd": {n: regrouped(n, f"{law}+sbd") for n in SUBFLOWS[1:]} for law in coupled
+        },
+    }
     content = {
+        "loop": loop,
         "networks": NETWORKS,
         "seed": SEED,
         "each": EACH,
@@ -94,7 +114,7 @@ def main() -> None:
 def row(errors: Errors) -> dict[str, Any]:
     """Counts of a row of a table."""
     late = {
-        word: {str(at): round(float(errors.over_time(shared)[at - 1]), 4) for at in SHOWN_S}
+        word: {str(at): round(float(errors.over_time(shared)[at]), 4) for at in SHOWN_S}
         for word, shared in (("missed", True), ("false", False))
     }
     return {
@@ -113,12 +133,16 @@ def draw(of: dict[str, Errors]) -> None:
         alarms, hits = errors.curve()
         characteristic.append(curve(kind, 100.0 * alarms, 100.0 * hits))
     panel = plots.Panel("", characteristic)
-    labels = ("pairs without a common bottleneck that are said to share, %", "pairs that share, found, %")
+    labels = (
+        "pairs without a common bottleneck that are said to share, %",
+        "pairs that share, found, %",
+    )
     note = f"{NETWORKS} networks, after 30 s"
     plots.save(plots.curves([panel], labels=labels, note=note), CURVE)
     panels = [
         plots.Panel(
-            title, [curve(kind, SECONDS, 100.0 * of[kind].over_time(shared)[SECONDS - 1]) for kind in of]
+            title,
+            [curve(kind, SECONDS, 100.0 * of[kind].over_time(shared)[SECONDS]) for kind in of],
         )
         for title, shared in (("all paths share", True), ("no paths share", False))
     ]

@@ -127,11 +127,11 @@ def detectors() -> list[DetectorKind]:
 
 def detect(
     detector: str,
-    sent_s: Sequence[NDArray[np.float64]],
-    delay_s: Sequence[NDArray[np.float64]],
-    rtt_s: Sequence[NDArray[np.float64]],
-    lost_s: Sequence[NDArray[np.float64]],
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    sent_s: Sequence[NDArray[float64]],
+    delay_s: Sequence[NDArray[float64]],
+    rtt_s: Sequence[NDArray[float64]],
+    lost_s: Sequence[NDArray[float64]],
+) -> tuple[NDArray[float64], NDArray[float64], NDArray[float64]]:
     """The answers of a detector over paths: times of n changes and of the end; the first path of
     the group of each path, n × paths values; and confidences of pairs, n × paths² values.
 
@@ -171,6 +171,8 @@ class Named(TypedDict):
     """Whether its growth jumps, so that its drift must be interpolated."""
     ported: bool
     """Whether the kernel can run it."""
+    detector: str | None
+    """The detector of shared bottlenecks of a law that couples only paths that share."""
     port: bool
     """Whether its name asks for the variant that the kernel runs: "kernel:lia"."""
 
@@ -550,7 +552,8 @@ class KernelController:
         """Reads the delays of all subflows since the last call, and tells each the group of those
         that it shares a bottleneck with, as far as earlier calls found. To be called several times
         a second: what subflows keep reaches back 1.28 s, and a group counts for 5 s. Returns the
-        groups of each connection's subflows, in the order in which they joined. Raises OSError, also if the controller was loaded without `sbd`.
+        groups of each connection's subflows, in the order in which they joined. Raises OSError,
+        also if the controller was loaded without `sbd`.
         """
 
     def pin(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, Literal
 
 from .records import Numbers, Partial, Record, Table, part, record
@@ -217,6 +218,10 @@ class KernelReport(Record):
     """Counters of the loaded controllers, by law."""
     counters: dict[str, int]
     """Counters of the kernel's TCP and MPTCP that grew, over all namespaces."""
+    groups: dict[str, list[list[int]]] = field(default_factory=dict)
+    """For each law with `+sbd` the groups of each connection's subflows at the end: those with one
+    number share a bottleneck.
+    """
 
 
 @record()

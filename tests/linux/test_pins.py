@@ -67,6 +67,16 @@ class Machine:
             words, capture_output=True, text=True, timeout=60, env=left.environment()
         )
 
+    def begin(self, *words: str) -> subprocess.Popen[str]:
+        """Begins a command there, with both its streams in one."""
+        return subprocess.Popen(
+            (*self._inside, *words),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=left.environment(),
+        )
+
     def nobody(self, line: str) -> None:
         """Does as nobody what a line of a shell says, and must succeed."""
         done = self.run("sh", "-ec", line, as_nobody=True)

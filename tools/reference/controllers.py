@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from anabranch import _core
@@ -16,6 +17,7 @@ def parts() -> dict[str, str]:
     return {
         "laws": described("growth and backoff", laws),
         "slow starts": described("rule", _core.slow_starts()),
+        "detectors": described("rule", _core.detectors()),
         "schemes": described("rule", [one for one in every if not one["law"]]),
         "options of laws": options(every),
         "kernel laws": ", ".join(f"`kernel:{one['name']}`" for one in every if one["kernel"]),
@@ -23,7 +25,7 @@ def parts() -> dict[str, str]:
     }
 
 
-def described(rule: str, controllers: list[dict[str, Any]]) -> str:
+def described(rule: str, controllers: Sequence[Mapping[str, Any]]) -> str:
     """A table of controllers; `rule` is what their formula is called."""
     rows = (
         [

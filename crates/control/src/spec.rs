@@ -126,8 +126,8 @@ impl ControllerSpec {
         }
     }
 
-    /// Whether the kernel runs it: a port, or a law with a port, without option and slow start; such
-    /// a law may couple only paths that share, as the default detector finds.
+    /// Whether the kernel runs it: a port, or a law with a port, without option and slow start.
+    /// Such a law may couple only paths that share, as the default detector finds.
     pub fn ported(&self) -> bool {
         match self.kind {
             ControllerKind::Kernel(_) | ControllerKind::KernelWritten(_) => true,
@@ -227,7 +227,8 @@ impl FromStr for ControllerSpec {
     type Err = UnknownController;
 
     /// Parses `NAME`, `NAME:OPTION`, either with `+SLOW_START`, `+sbd` or `+sbd:DETECTOR` after it,
-    /// or `kernel:NAME`; or the text of a law. Case, hyphens, underscores and spaces of names are ignored.
+    /// or `kernel:NAME`; or the text of a law. Case, hyphens, underscores and spaces of names are
+    /// ignored.
     fn from_str(text: &str) -> Result<Self, UnknownController> {
         if is_text(text) {
             return written(text);

@@ -2,13 +2,12 @@
 
 use crate::operations::{Members, OPERATIONS, failed};
 use crate::programs::Program;
-use crate::senses::{EXCHANGE, GROUPS, SENSES};
 use crate::{Counters, Settings};
 use libbpf_rs::btf::Btf;
 use libbpf_rs::query::ProgInfoIter;
 use libbpf_rs::{
-    Error, ErrorKind, Link, MapCore, MapFlags, MapType, Object, ObjectBuilder, OpenObject,
-    PrintLevel, Program as Loaded, ProgramInput, RingBufferBuilder, set_print,
+    Error, ErrorKind, Link, MapCore, MapFlags, MapHandle, MapType, Object, ObjectBuilder,
+    OpenObject, PrintLevel, Program as Loaded, ProgramInput, RingBufferBuilder, set_print,
 };
 use ports::{Port, Step};
 use std::collections::BTreeMap;
@@ -36,6 +35,10 @@ pub struct Cost {
 pub(crate) const COUNTS: &str = "ab_counts";
 const STEPS: &str = "ab_records";
 const REPLAY: &str = "ab_replay";
+/// Those of a controller that couples only paths that share.
+const SENSES: &str = "ab_senses";
+const GROUPS: &str = "ab_groups";
+const EXCHANGE: &str = "ab_exchange";
 
 /// Bytes of the smallest ring buffer: a page.
 const LEAST_RING: u32 = 4096;
@@ -117,6 +120,20 @@ impl Controller {
         let context_in = Some(bytes.as_mut_slice());
         replay.test_run(ProgramInput { context_in, ..ProgramInput::default() })?;
         Step::from_bytes(&bytes, self.notes).ok_or_else(|| failed("a step has not its size"))
+    }
+
+    /// What reads the subflows, and the map of their groups; `None` without `sbd`.
+    pub(crate) fn senses(&mut self) -> Result<Option<(Link, MapHandle)>, Error> {
+        let mut programs = self.object.progs();
+        if !programs.any(|program| program.name() == EXCHANGE && program.autoload()) {
+            return Ok(None);
+        }
+        let senses = MapHandle::try_from(&map(&self.object, SENSES)?)?;
+        let groups = MapHandle::try_from(&map(&self.object, GROUPS)?)?;
+        let mut programs = self.object.progs_mut();
+        let program = programs.find(|program| program.name() == EXCHANGE);
+        let program = program.ok_or_else(|| failed("the object has no exchange of groups"))?;
+        Ok(Some((program.attach_iter(senses.as_fd())?, groups)))
     }
 
     /// The cost of its callbacks; zero unless the kernel keeps statistics.

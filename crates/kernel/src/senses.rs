@@ -1,20 +1,14 @@
 //! The process beside a controller that decides which subflows are coupled: `bpf/sense.h`.
 
-use crate::controller::{Controller, map};
+use crate::controller::Controller;
 use crate::operations::failed;
 use crate::pins;
 use libbpf_rs::{Error, Iter, Link, MapCore, MapFlags, MapHandle};
 use sharing::{AnyDetector, Detection, Sample};
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::os::fd::AsFd;
 use units::{Span, Time};
 use zerocopy::FromBytes;
-
-/// Names of the maps and of the program.
-pub(crate) const SENSES: &str = "ab_senses";
-pub(crate) const GROUPS: &str = "ab_groups";
-pub(crate) const EXCHANGE: &str = "ab_exchange";
 
 /// Width of a bin of round trips, and number of bins: `AB_BIN` and `AB_BINS`.
 const BIN: Span = Span(10_000_000);
@@ -115,22 +109,6 @@ impl Connection {
             }
         }
         told
-    }
-}
-
-impl Controller {
-    /// What reads the subflows, and the map of their groups; `None` without `sbd`.
-    pub(crate) fn senses(&mut self) -> Result<Option<(Link, MapHandle)>, Error> {
-        let mut programs = self.object.progs();
-        if !programs.any(|program| program.name() == EXCHANGE && program.autoload()) {
-            return Ok(None);
-        }
-        let senses = MapHandle::try_from(&map(&self.object, SENSES)?)?;
-        let groups = MapHandle::try_from(&map(&self.object, GROUPS)?)?;
-        let mut programs = self.object.progs_mut();
-        let program = programs.find(|program| program.name() == EXCHANGE);
-        let program = program.ok_or_else(|| failed("the object has no exchange of groups"))?;
-        Ok(Some((program.attach_iter(senses.as_fd())?, groups)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from textwrap import shorten
 from typing import TYPE_CHECKING
@@ -83,7 +83,7 @@ def media(long: bool) -> None:
     kinds("Media", _core.media(), long)
 
 
-def kinds(title: str, listed: list[_core.Kind], long: bool) -> None:
+def kinds(title: str, listed: Sequence[_core.Kind], long: bool) -> None:
     """The kinds of one registry; sources if `long`."""
     rows = [
         [", ".join([one["name"], *one["aliases"]]), one["summary"], one["source"]] for one in listed

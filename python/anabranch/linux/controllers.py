@@ -81,6 +81,8 @@ class Attached:
     def __init__(self) -> None:
         """None yet."""
         self.loaded: dict[str, _core.KernelController] = {}
+        self.groups: dict[str, list[list[int]]] = {}
+        """What the last call of `couple` found."""
 
     def kernel_name(self, controller: str) -> str:
         """The name under which the kernel knows a controller; plain Reno is the kernel's own.
@@ -110,7 +112,7 @@ class Attached:
         """Tells the subflows of laws with `+sbd` which of them share a bottleneck."""
         for law, controller in self.loaded.items():
             if law.endswith(SBD):
-                controller.couple()
+                self.groups[law] = controller.couple()
 
     def cost(self) -> dict[str, dict[str, tuple[int, int]]]:
         """Calls and nanoseconds of the callbacks of each; zero unless the kernel keeps

@@ -172,6 +172,7 @@ def replicate(
                 for law, row in controllers.counters().items()
             },
             counters=host,
+            groups=dict(controllers.groups),
         )
         reasons = [*watch.reasons(report.emulator), *wrong_network(network, host)]
     finally:

@@ -184,7 +184,9 @@ class _Document:
         self.links.append(link)
         return name
 
-    def tcp(self, name: str, controller: str, links: list[str], back: list[str], **more: Any) -> None:
+    def tcp(
+        self, name: str, controller: str, links: list[str], back: list[str], **more: Any
+    ) -> None:
         path = {"links": links, "back": back}
         self.flows.append({"name": name, "controller": controller, "path": [path], **more})
 
@@ -241,7 +243,11 @@ def _side(made: _Document, number: int, way: Way, bottleneck: Bottleneck) -> str
     """
     name, rate_bps = f"side-{number}", SIDE_SPEED * bottleneck.rate_bps
     made.links.append(
-        {"name": name, "rate": _rate(rate_bps), "queue": _queue("droptail", bottleneck.queue_packets)}
+        {
+            "name": name,
+            "rate": _rate(rate_bps),
+            "queue": _queue("droptail", bottleneck.queue_packets),
+        }
     )
     burst_bps = rate_bps - bottleneck.rate_bps
     on = way.side_load * rate_bps / burst_bps
@@ -287,7 +293,10 @@ def _queue(kind: str, packets: int) -> dict[str, Any]:
     if kind == "droptail":
         return {"droptail": {"packets": limit}}
     if kind == "red":
-        ends = {"min": f"{max(2, packets // 4)} packets", "max": f"{max(4, 3 * packets // 4)} packets"}
+        ends = {
+            "min": f"{max(2, packets // 4)} packets",
+            "max": f"{max(4, 3 * packets // 4)} packets",
+        }
         return {"red": {**ends, "max_p": 0.1, "limit": limit}}
     return {kind: {"limit": limit}}
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..result import Result, run
+from ..result import run
+from ..runs import Run
 from ..scenario import Scenario
 from .drawing import DURATION_S, SUBJECT, Network, Ranges, document, draw
 
@@ -63,7 +64,7 @@ class Judged:
 
     network: Network
     right: NDArray[np.bool_]
-    """Whether it was right about every pair of paths, once a second, from the first second on."""
+    """Whether it was right about every pair of paths, once a second, from the start on."""
     scores: NDArray[np.float64]
     """How sure it was of each pair at the end that it shares."""
 
@@ -96,7 +97,7 @@ class Errors:
     def over_time(self, shared: bool) -> NDArray[np.float64]:
         """Fraction of wrong answers in each second, of networks that share or of the others."""
         rows = [one.right for one in self.judged if one.network.shared == shared]
-        return 1.0 - np.mean(np.asarray(rows, dtype=float), axis=0)
+        return np.asarray(1.0 - np.mean(np.asarray(rows, dtype=float), axis=0))
 
     def curve(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The receiver operating characteristic over pairs at the end: fractions of false alarms
@@ -124,22 +125,19 @@ class Errors:
         }
 
 
-def _published(result: Result, name: str) -> dict[str, list[NDArray[np.float64]]]:
+def published(run: Run, name: str) -> dict[str, list[NDArray[np.float64]]]:
     """What the controller of the first user of a class published over time, by quantity: an array
     for each path, in order.
 
-    Raises ValueError if it published no groups.
+    The run kept series. Raises ValueError if the controller published no groups.
     """
-    (one,) = result.runs
     found: dict[str, list[NDArray[np.float64]]] = {}
-    series = one.series
-    if series is not None:
-        first = int(np.flatnonzero(np.asarray(one.flows.class_) == name)[0])
-        mine = set(np.flatnonzero(np.asarray(one.paths.flow) == first).tolist())
-        rows = series.internals
-        for quantity, path, values in zip(rows.name, rows.path, rows.value, strict=True):
-            if int(path) in mine:
-                found.setdefault(quantity, []).append(np.asarray(values))
+    first = int(np.flatnonzero(np.asarray(run.flows.class_) == name)[0])
+    mine = set(np.flatnonzero(np.asarray(run.paths.flow) == first).tolist())
+    rows = run.series.internals
+    for quantity, path, values in zip(rows.name, rows.path, rows.value, strict=True):
+        if int(path) in mine:
+            found.setdefault(quantity, []).append(np.asarray(values))
     if GROUP not in found:
         raise ValueError(f"{name} publishes no groups; LAW+sbd does, such as lia+sbd")
     return found
@@ -148,7 +146,8 @@ def _published(result: Result, name: str) -> dict[str, list[NDArray[np.float64]]
 def judge(network: Network, controller: str, duration_s: float = DURATION_S) -> Judged:
     """Runs a network under a controller that detects, and compares what it found with the truth."""
     scenario = Scenario.written(document(network, controller, duration_s))
-    found = _published(run(scenario, (1,), series=True, threads=1), SUBJECT)
+    (one,) = run(scenario, (1,), series=True, threads=1).runs
+    found = published(one, SUBJECT)
     groups, paths = np.array(found[GROUP]), len(network.ways)
     pairs = [(a, b) for a in range(paths) for b in range(a + 1, paths)]
     same = np.array([groups[a] == groups[b] for a, b in pairs])

@@ -138,7 +138,9 @@ class FoundInCapture:
         return {key: plain(value) for key, value in content.items()}
 
 
-def of_capture(path: str | Path, detector: str = DEFAULT, *, partial: bool = False) -> FoundInCapture:
+def of_capture(
+    path: str | Path, detector: str = DEFAULT, *, partial: bool = False
+) -> FoundInCapture:
     """Which subflows of a capture share a bottleneck; the capture is from the sender's side.
 
     Raises OSError, and ValueError if the file is not a capture, the detector is unknown or fewer

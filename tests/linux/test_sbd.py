@@ -1,0 +1,99 @@
+"""Laws with `+sbd` in the kernel: coupled where paths share a bottleneck, uncoupled where not, and
+coupled again without the process that decides.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import anabranch as ab
+from anabranch import _core, linux
+from anabranch.linux.controllers import load
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tools"))
+
+from test_pins import COMMAND, Machine, clean, machine  # noqa: E402
+
+import closed_loop  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("kernel", "controllers", "clean")
+
+__all__ = ["clean"]
+
+SHORT = ("duration=40 s", "warmup=15 s")
+
+
+def run(document: dict[str, object], controller: str) -> ab.Result:
+    """A replication on the kernel."""
+    scenario = ab.Scenario.written(document)
+    return linux.run(scenario, (1,), controller=controller, overrides=SHORT, keep_invalid=True)
+
+
+def coupled(result: ab.Result) -> float:
+    """The part of the ACKs at which the law saw several paths."""
+    ((_, row),) = result.runs[0].kernel.controllers.items()
+    return row["coupled"] / row["acks"]
+
+
+def test_disjoint_paths_are_coupled_for_the_first_seconds_alone() -> None:
+    assert coupled(run(closed_loop.disjoint(2), "lia+sbd")) < 0.5
+
+
+def test_paths_over_one_bottleneck_stay_coupled() -> None:
+    assert coupled(run(closed_loop.shared(2), "lia+sbd")) > 0.7
+
+
+def test_every_law_loads_with_sbd_and_exchanges_groups() -> None:
+    for law in linux.names():
+        controller = load(f"{law}+sbd", kernel_name=f"abt_{law[:10].replace('-', '')}")
+        assert controller.couple() == []
+        controller.close()
+
+
+def test_a_controller_without_sbd_says_that_it_couples_all() -> None:
+    controller = load("lia", kernel_name="abt_all")
+    with pytest.raises(OSError, match="it was loaded without sbd"):
+        controller.couple()
+    controller.close()
+
+
+@pytest.fixture
+def there() -> Iterator[Machine]:
+    """A machine of its own."""
+    with machine("mount -t bpf -o mode=0700 bpf /sys/fs/bpf", alone=True) as made:
+        yield made
+
+
+def test_couple_ends_with_the_controller_and_says_what_is_missing(there: Machine) -> None:
+    status, said = there.linux("couple", "lia+sbd")
+    assert status == 2 and "ab_lia is not loaded" in said, said
+    assert there.linux("load", "lia")[0] == 0
+    status, said = there.linux("couple", "lia+sbd")
+    assert status == 2 and "unload lia`, then `anabranch linux load lia+sbd`" in said, said
+    assert there.linux("unload", "lia")[0] == 0
+    assert there.linux("load", "lia+sbd")[0] == 0
+    process = there.begin(*COMMAND, "couple", "lia+sbd")
+    assert process.stdout is not None
+    assert "ab_lia" in process.stdout.readline()
+    time.sleep(1.0)
+    assert process.poll() is None
+    assert there.linux("unload", "lia+sbd")[0] == 0
+    assert process.wait(20) == 0, process.communicate()
+
+
+def test_couple_that_is_killed_leaves_nothing_beside_the_controller(there: Machine) -> None:
+    assert there.linux("load", "lia+sbd")[0] == 0
+    process = there.begin(*COMMAND, "couple", "lia+sbd")
+    assert process.stdout is not None
+    assert "ab_lia" in process.stdout.readline()
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert there.linux("unload", "lia+sbd")[0] == 0
+    assert "lia" not in _core.kernel_loaded()

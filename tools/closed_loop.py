@@ -1,0 +1,126 @@
+"""Scenarios for laws with `+sbd`: what a connection takes where its paths share, where they do not,
+and where the bottleneck moves. `map_detectors.py` runs them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import anabranch as ab
+from anabranch.sharing.errors import GROUP, published
+from anabranch.statistics import Interval, interval
+
+WARMUP_S, DURATION_S = 30, 150
+MOVES_AT_S = (75, 150)
+SEEDS = 8
+TCPS = 4
+
+
+def _line(name: str, delay_ms: float, **more: Any) -> dict[str, Any]:
+    return {"name": name, "delay": f"{delay_ms:g} ms", "jitter": "1 ms", **more}
+
+
+def _link(name: str, rate_mbps: float, packets: int, **more: Any) -> dict[str, Any]:
+    queue = {"droptail": {"packets": f"{packets} packets"}}
+    return {"name": name, "rate": f"{rate_mbps:g} Mb/s", "queue": queue, **more}
+
+
+def shared(subflows: int) -> dict[str, Any]:
+    """So many subflows and four TCPs over one link of 20 Mb/s."""
+    lines = [_line(f"near-{n}", 20 + 7 * n) for n in range(subflows)]
+    links = [_link("link", 20, 80), _line("tcp", 20, per_user=True), *lines]
+    flows = [
+        {"name": "subject", "path": [{"links": [line["name"], "link"]} for line in lines]},
+        {
+            "name": "tcp",
+            "controller": "reno",
+            "count": TCPS,
+            "spread": "2 s",
+            "path": [{"links": ["tcp", "link"]}],
+        },
+    ]
+    return _document("shared", links, flows, DURATION_S)
+
+
+def disjoint(subflows: int) -> dict[str, Any]:
+    """Each subflow has a link of its own with two TCPs on it: 10 Mb/s, 15 Mb/s and so on."""
+    links: list[dict[str, Any]] = []
+    flows: list[dict[str, Any]] = []
+    for n in range(subflows):
+        links += [_link(f"link-{n}", 10 + 5 * n, 60), _line(f"near-{n}", 10 + 5 * n)]
+        links.append(_line(f"tcp-{n}", 10 + 5 * n, per_user=True))
+        flows.append(_tcp(f"tcp-{n}", 2, [f"tcp-{n}", f"link-{n}"]))
+    paths = [{"links": [f"near-{n}", f"link-{n}"]} for n in range(subflows)]
+    return _document("disjoint", links, [{"name": "subject", "path": paths}, *flows], DURATION_S)
+
+
+def moving(subflows: int) -> dict[str, Any]:
+    """The bottleneck is a common link, then links of the subflows' own, then the common one."""
+    away, back = (f"{at_s} s" for at_s in MOVES_AT_S)
+    change = [{"at": away, "rate": "200 Mb/s"}, {"at": back, "rate": "20 Mb/s"}]
+    links = [_link("common", 20, 80, change=change)]
+    flows: list[dict[str, Any]] = []
+    for n in range(subflows):
+        change = [{"at": away, "rate": "12 Mb/s"}, {"at": back, "rate": "100 Mb/s"}]
+        links += [_link(f"own-{n}", 100, 60, change=change), _line(f"near-{n}", 10 + 5 * n)]
+        links.append(_line(f"tcp-{n}", 10 + 5 * n, per_user=True))
+        flows.append(_tcp(f"tcp-{n}", 1, [f"tcp-{n}", f"own-{n}", "common"]))
+    paths = [{"links": [f"near-{n}", f"own-{n}", "common"]} for n in range(subflows)]
+    flows.insert(0, {"name": "subject", "path": paths})
+    return _document("moving", links, flows, MOVES_AT_S[1] + MOVES_AT_S[0])
+
+
+def _tcp(name: str, count: int, links: list[str]) -> dict[str, Any]:
+    path = [{"links": links}]
+    return {"name": name, "controller": "reno", "count": count, "spread": "2 s", "path": path}
+
+
+def _document(name: str, links: list[Any], flows: list[Any], duration_s: int) -> dict[str, Any]:
+    flows[0] |= {"controller": "reno", "subject": True}
+    return {
+        "name": name,
+        "duration": f"{duration_s} s",
+        "warmup": f"{WARMUP_S} s",
+        "sample": "1 s",
+        "link": links,
+        "flow": flows,
+    }
+
+
+def run(document: dict[str, Any], controller: str, series: bool = False) -> ab.Result:
+    """The scenario under a controller of the subject."""
+    return ab.run(ab.Scenario.written(document), SEEDS, controller=controller, series=series)
+
+
+def of_a_tcp(subflows: int, controller: str) -> Interval:
+    """What the subject takes at a shared bottleneck, in rates of a TCP there."""
+    result = run(shared(subflows), controller)
+    return interval(result.rate("subject") / result.rate("tcp"))
+
+
+def of_uncoupled(subflows: int, controller: str) -> Interval:
+    """What the subject takes on disjoint paths, in what it takes uncoupled."""
+    document = disjoint(subflows)
+    uncoupled = run(document, "reno").rate("subject")
+    return interval(run(document, controller).rate("subject") / uncoupled)
+
+
+def regrouped(subflows: int, controller: str) -> dict[str, list[float]]:
+    """Seconds from each move of the bottleneck until the groups are right, by seed."""
+    found: dict[str, list[float]] = {"apart": [], "together": []}
+    for one in run(moving(subflows), controller, series=True).runs:
+        groups = np.array(published(one, "subject")[GROUP])
+        number = np.array([len(set(column)) for column in groups.T])
+        away, back = MOVES_AT_S
+        found["apart"].append(_until(number[:back] == subflows, away))
+        found["together"].append(_until(number == 1, back))
+    return found
+
+
+def _until(right: NDArray[np.bool_], since_s: int) -> float:
+    """Seconds from then until it is right for the first time; infinite if it never is."""
+    places = np.flatnonzero(right[since_s:])
+    return float(places[0]) if len(places) else float("inf")
