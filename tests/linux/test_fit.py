@@ -114,10 +114,16 @@ def test_the_first_path_neither_joins_late_nor_leaves() -> None:
 def test_a_controller_that_is_not_made_for_the_kernel_is_refused_with_those_that_are() -> None:
     with pytest.raises(LinuxError, match=r"no controller phi:1 for the kernel; there are: .*olia"):
         run("khalili/two-lossy-paths")
-    for name in ("lia:uncapped", "reno+hystart", "cubic"):
+    for name in ("lia:uncapped", "reno+hystart", "cubic:hystart", "lia+sbd:dwc", "nice"):
         (found,) = fit.refusals(plan(flow=f'controller = "{name}"'))
         assert found.startswith(f"flow `user`: there is no controller {name} for the kernel")
-    assert fit.refusals(plan(flow='controller = "kernel:lia"')) == []
+    for name in ("kernel:lia", "lia+sbd", "cubic", "bbr"):
+        assert fit.refusals(plan(flow=f'controller = "{name}"')) == []
+
+
+def test_a_congestion_control_that_this_kernel_was_built_without_is_named() -> None:
+    with pytest.raises(LinuxError, match="no congestion control none; it has .*reno"):
+        check_built("none")
 
 
 def test_a_scheduler_that_linux_has_not_is_refused_where_there_is_a_choice() -> None:

@@ -85,12 +85,12 @@ class Attached:
         """What the last call of `couple` found."""
 
     def kernel_name(self, controller: str) -> str:
-        """The name under which the kernel knows a controller; plain Reno is the kernel's own.
+        """The name under which the kernel knows a controller; some are the kernel's own.
 
         Raises LinuxError for one that was not loaded.
         """
-        if kernels_own(controller):
-            return "reno"
+        if own := kernels_own(controller):
+            return own
         law = law_of(controller)
         if law in self.loaded:
             return self.loaded[law].kernel_name
@@ -146,7 +146,8 @@ def attached(
     found = Attached()
     with ExitStack() as stack:
         for name in dict.fromkeys(controllers):
-            if kernels_own(name):
+            if own := kernels_own(name):
+                check_built(own)
                 continue
             law = law_of(name)
             if law in found.loaded:
@@ -166,6 +167,15 @@ def attached(
             stack.callback(controller.close)
             found.loaded[law] = controller
         yield found
+
+
+def check_built(kernel_name: str) -> None:
+    """Raises LinuxError if the running kernel has no such congestion control."""
+    if kernel_name not in available():
+        raise LinuxError(
+            f"this kernel has no congestion control {kernel_name}; it has {', '.join(available())}\n"
+            f"help: sudo modprobe tcp_{kernel_name}, if the module is there"
+        )
 
 
 def load(

@@ -24,10 +24,19 @@ _DELAYED_ACK_S = 0.04
 _HEADERS_BYTES = 52  # IPv4, TCP, time stamps
 
 
-def kernels_own(controller: str) -> bool:
-    """Whether a controller is run by the kernel's own Reno; `kernel:reno` is Reno in our shell."""
+OWN = ("bbr", "cubic", "lp")
+"""Controllers beside Reno that the kernel has under the same name; whether it was built with them is
+another question."""
+
+
+def kernels_own(controller: str) -> str | None:
+    """The kernel's name of a controller of its own; None of one that is loaded for a run.
+    `kernel:reno` is Reno in our shell.
+    """
     named = _core.controller(controller)
-    return named["kind"] == "reno" and named["ported"] and not named["port"]
+    if named["kind"] == "reno" and named["ported"] and not named["port"]:
+        return "reno"
+    return named["text"] if named["text"] in OWN else None
 
 
 def source_of(planned: Class) -> str:
@@ -70,8 +79,10 @@ def refused_paths(plan: Plan, planned: Class) -> list[str]:
     found = []
     if len(planned.paths) > MOST_PATHS:
         found.append(f"it has {len(planned.paths)} paths; the kernel allows {MOST_PATHS}")
-    if not _core.controller(source_of(planned))["ported"]:
-        known = ", ".join(law["name"] for law in _core.controllers() if law["kernel"])
+    controller = source_of(planned)
+    if not _core.controller(controller)["ported"] and not kernels_own(controller):
+        ported = [law["name"] for law in _core.controllers() if law["kernel"]]
+        known = ", ".join([*ported, *OWN])
         found.append(
             f"there is no controller {planned.controller} for the kernel; there are: {known}"
             + unsupported(planned)
@@ -192,7 +203,12 @@ def differences(plan: Plan) -> list[str]:
             "every path supplied"
         )
         found.append("users of several paths write one segment until their server has accepted")
-    reno = [planned for planned in several if kernels_own(source_of(planned))]
+    own = {kernels_own(source_of(planned)): planned for planned in plan.classes}
+    reno = [planned for planned in several if kernels_own(source_of(planned)) == "reno"]
     if any(planned.min_ssthresh not in (2, None) for planned in reno):
         found.append("the kernel's own Reno has a smallest slow-start threshold of 2 segments")
+    if "cubic" in own:
+        found.append("the kernel's CUBIC ends slow start by HyStart (Ha and Rhee 2011)")
+    if "bbr" in own:
+        found.append("the kernel's BBR has its own long-term rate sampling against policers")
     return found
