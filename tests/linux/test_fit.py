@@ -7,6 +7,7 @@ import resource
 import pytest
 
 from anabranch.linux import LinuxError, fit, run, settings
+from anabranch.linux.controllers import check_built
 from anabranch.linux.sockets import room_for_files
 from anabranch.plan import Plan
 from anabranch.scenario import Scenario, load, shipped
@@ -122,7 +123,7 @@ def test_a_controller_that_is_not_made_for_the_kernel_is_refused_with_those_that
 
 
 def test_a_congestion_control_that_this_kernel_was_built_without_is_named() -> None:
-    with pytest.raises(LinuxError, match="no congestion control none; it has .*reno"):
+    with pytest.raises(LinuxError, match=r"no congestion control none; it has .*reno"):
         check_built("none")
 
 

@@ -71,6 +71,7 @@ impl KernelController {
     #[pyo3(signature = (
         name=None, *, kernel_name=None, min_ssthresh=None, skips=0.0, record=false, fault=None, sbd=false, object=None
     ))]
+    #[expect(clippy::too_many_arguments, reason = "each is a keyword of the Python function")]
     fn new(
         name: Option<&str>,
         kernel_name: Option<String>,

@@ -156,10 +156,7 @@ impl Correlation {
 fn confidence(a: &[f64], b: &[f64], lags: usize) -> f64 {
     let mut best: Option<(f64, f64)> = None;
     for lag in 0..=lags.min(a.len().saturating_sub(1)) {
-        let later = [
-            correlation(a[lag..].iter().zip(b)),
-            correlation(a.iter().zip(&b[lag..])),
-        ];
+        let later = [correlation(a[lag..].iter().zip(b)), correlation(a.iter().zip(&b[lag..]))];
         for (found, n) in later.into_iter().flatten().filter(|(_, n)| *n >= FEWEST_BINS) {
             if best.is_none_or(|(most, _)| found > most) {
                 best = Some((found, n));

@@ -70,8 +70,7 @@ impl Dwc {
             if rtt == 0.0 {
                 continue;
             }
-            let sign =
-                question.increased[other] || lost_at >= question.opened - question.interval;
+            let sign = question.increased[other] || lost_at >= question.opened - question.interval;
             let place = of.min(other) * paths + of.max(other);
             let (shares, misses) = &mut self.pairs[place];
             if sign {
@@ -106,7 +105,8 @@ impl Detector for Dwc {
         let delay = sample.delay.seconds();
         let path = &mut self.paths[path];
         path.rtt = sample.rtt.seconds();
-        path.smoothed += if path.smoothed == 0.0 { delay } else { WEIGHT * (delay - path.smoothed) };
+        path.smoothed +=
+            if path.smoothed == 0.0 { delay } else { WEIGHT * (delay - path.smoothed) };
         path.base = path.base.min(path.smoothed);
         path.most = path.most.max(path.smoothed);
     }

@@ -197,8 +197,8 @@ impl Detector for Rfc8382 {
         open.number += 1.0;
         open.sum += delay;
         if !closed.is_empty() {
-            open.skew_base += f64::from(i8::from(delay < *mean_delay))
-                - f64::from(i8::from(delay > *mean_delay));
+            open.skew_base +=
+                f64::from(i8::from(delay < *mean_delay)) - f64::from(i8::from(delay > *mean_delay));
             open.var_base += (delay - *last_mean).abs();
         }
     }
@@ -226,7 +226,9 @@ impl Detector for Rfc8382 {
     fn confidence(&self, a: usize, b: usize) -> f64 {
         match self.known(a) && self.known(b) {
             false => UNKNOWN,
-            true => f64::from(u8::from(self.groups[a].is_some() && self.groups[a] == self.groups[b])),
+            true => {
+                f64::from(u8::from(self.groups[a].is_some() && self.groups[a] == self.groups[b]))
+            }
         }
     }
 }
