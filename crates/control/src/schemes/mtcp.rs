@@ -4,36 +4,28 @@
 //! §2.1. Subflows that share a drop-tail queue lose at the same times: of two paths, take the one
 //! with fewer fast retransmits, and count those with a fast retransmit of the other path within a
 //! round trip. If they are more than half, the path that carried less is suppressed, and tried
-//! again later. Values that the sources leave open: at least ten fast retransmits of each; a
-//! comparison every 15 s, of the data carried since the last one; and a minute until a path is
-//! tried again.
+//! again later. The detector is `losses` of the crate `sharing`, and hears of fast retransmits alone.
+//! Values that the sources leave open: a comparison every 15 s, of the data carried since the last
+//! one; and a minute until a path is tried again.
 
 use crate::kind::{Described, Kind};
 use crate::laws::Reno;
 use crate::scheme::Scheme;
-use crate::{Acked, Cause, CongestionController, Needs, Settings, Shell, Window};
+use crate::{Acked, Cause, CongestionController, Needs, Settings, Shell, Time, Window};
 use alloc::boxed::Box;
-use alloc::vec::Vec;
+use sharing::{Detector, Losses};
 
 /// Seconds between two comparisons, and until a suppressed path is tried again.
 const LOOK: f64 = 15.0;
 const RETRY: f64 = 60.0;
-/// Fast retransmits needed for a conclusion; also the number kept.
-const LEAST: usize = 10;
-const KEPT: usize = 256;
-/// Fraction of them that must coincide.
-const SHARED: f64 = 0.5;
 
 #[derive(Clone, Debug, Default)]
 struct Path {
     member: bool,
-    srtt: f64,
     /// It has timed out again, and no ACK arrived since.
     failed: bool,
     /// Segments acknowledged since the last comparison.
     acked: f64,
-    /// Times of its fast retransmits in seconds, oldest first.
-    retransmits: Vec<f64>,
     /// Whether its last congestion event was a fast retransmit.
     fast: bool,
     /// When it is tried again, if it is suppressed.
@@ -47,26 +39,10 @@ struct Path {
 pub(crate) struct MtcpControl {
     tcp: Shell<Reno>,
     paths: Box<[Path]>,
-    now: f64,
+    retransmits: Losses,
+    now: Time,
     looks_at: f64,
     floor: f64,
-}
-
-/// Fraction of the events of the flow with fewer events that have one of the other within
-/// `interval`; each event counts for one.
-fn coincide(a: &[f64], b: &[f64], interval: f64) -> f64 {
-    let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    let (mut found, mut next) = (0, 0);
-    for at in few {
-        while next < many.len() && many[next] < at - interval {
-            next += 1;
-        }
-        if next < many.len() && many[next] <= at + interval {
-            found += 1;
-            next += 1;
-        }
-    }
-    f64::from(found) / few.len().max(1) as f64
 }
 
 impl MtcpControl {
@@ -74,24 +50,8 @@ impl MtcpControl {
         let path = Path { member: true, ..Path::default() };
         let paths: Box<[Path]> = alloc::vec![path; paths].into();
         let (tcp, floor) = (Shell::new(Reno, settings, paths.len()), settings.min_window);
-        MtcpControl { tcp, paths, now: 0.0, looks_at: LOOK, floor }
-    }
-
-    /// Whether two paths are found to share a bottleneck.
-    fn share(&self, a: usize, b: usize) -> bool {
-        let (a, b) = (&self.paths[a], &self.paths[b]);
-        let (Some(first), Some(second)) = (a.retransmits.first(), b.retransmits.first()) else {
-            return false;
-        };
-        // The same number of events reaches less far back on a path with more of them: only the
-        // time covered by both counts.
-        let since = first.max(*second);
-        let [of_a, of_b] = [a, b].map(|path| {
-            let early = path.retransmits.partition_point(|at| *at < since);
-            &path.retransmits[early..]
-        });
-        let enough = of_a.len().min(of_b.len()) >= LEAST;
-        enough && coincide(of_a, of_b, a.srtt.max(b.srtt)) > SHARED
+        let retransmits = Losses::new(paths.len());
+        MtcpControl { tcp, paths, retransmits, now: Time::ZERO, looks_at: LOOK, floor }
     }
 
     fn active(&self, me: usize) -> bool {
@@ -103,9 +63,9 @@ impl MtcpControl {
     fn look(&mut self) {
         for a in 0..self.paths.len() {
             for b in a + 1..self.paths.len() {
-                if self.active(a) && self.active(b) && self.share(a, b) {
+                if self.active(a) && self.active(b) && self.retransmits.share(a, b) {
                     let worse = if self.paths[a].acked < self.paths[b].acked { a } else { b };
-                    self.paths[worse].suppressed_until = Some(self.now + RETRY);
+                    self.paths[worse].suppressed_until = Some(self.now.seconds() + RETRY);
                     self.paths[worse].drains = true;
                 }
             }
@@ -115,9 +75,9 @@ impl MtcpControl {
 
     /// Lets suppressed paths send again, and forgets their fast retransmits from before.
     fn release(&mut self) {
-        for path in &mut self.paths {
+        for (me, path) in self.paths.iter_mut().enumerate() {
             if path.suppressed_until.take().is_some() {
-                path.retransmits.clear();
+                self.retransmits.forget(me);
             }
         }
     }
@@ -126,9 +86,10 @@ impl MtcpControl {
     fn retry(&mut self) {
         for me in 0..self.paths.len() {
             let path = &mut self.paths[me];
-            if path.suppressed_until.is_some_and(|until| until <= self.now) {
-                let Path { member, srtt, failed, .. } = *path;
-                *path = Path { member, srtt, failed, ..Path::default() };
+            if path.suppressed_until.is_some_and(|until| until <= self.now.seconds()) {
+                let Path { member, failed, .. } = *path;
+                *path = Path { member, failed, ..Path::default() };
+                self.retransmits.forget(me);
                 self.tcp.set_member(me, path.member);
             }
         }
@@ -137,15 +98,15 @@ impl MtcpControl {
 
 impl CongestionController for MtcpControl {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
-        self.now = ack.now.seconds();
-        self.paths[path].srtt = ack.srtt.seconds();
+        self.now = ack.now;
+        self.retransmits.set_rtt(path, ack.srtt.seconds());
         self.paths[path].failed = false;
         self.paths[path].acked += ack.segments;
         self.paths[path].drains &= ack.una < ack.nxt;
         self.tcp.on_ack(path, ack);
         self.retry();
-        if self.now >= self.looks_at {
-            self.looks_at = self.now + LOOK;
+        if self.now.seconds() >= self.looks_at {
+            self.looks_at = self.now.seconds() + LOOK;
             self.look();
         }
     }
@@ -157,11 +118,7 @@ impl CongestionController for MtcpControl {
             self.release(); // another path may send now
         }
         if self.paths[path].fast {
-            let events = &mut self.paths[path].retransmits;
-            if events.len() == KEPT {
-                events.remove(0);
-            }
-            events.push(self.now);
+            self.retransmits.on_loss(path, self.now);
         }
         self.tcp.on_congestion(path, cause);
     }
@@ -172,6 +129,8 @@ impl CongestionController for MtcpControl {
 
     fn set_member(&mut self, path: usize, member: bool) {
         self.paths[path] = Path { member, ..Path::default() };
+        self.retransmits.forget(path);
+        self.retransmits.set_rtt(path, 0.0);
         self.tcp.set_member(path, member);
         if !member {
             self.release(); // a path suppressed for this one may be needed now
@@ -180,7 +139,7 @@ impl CongestionController for MtcpControl {
 
     fn undo(&mut self, path: usize) {
         if core::mem::take(&mut self.paths[path].fast) {
-            self.paths[path].retransmits.pop();
+            self.retransmits.on_spurious(path);
         }
         self.tcp.undo(path);
     }
@@ -233,21 +192,21 @@ impl Scheme for Mtcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Time;
+    use alloc::vec::Vec;
 
     /// Two paths of 100 ms that retransmit at these times, and one comparison.
     fn looked(a: &[f64], b: &[f64]) -> MtcpControl {
         let mut mtcp = MtcpControl::new(Settings::default(), 2);
         for (path, events) in [(0, a), (1, b)] {
-            mtcp.paths[path].srtt = 0.1;
+            mtcp.retransmits.set_rtt(path, 0.1);
             for at in events {
-                mtcp.now = *at;
+                mtcp.now = Time((*at * 1e9) as u64);
                 mtcp.on_congestion(path, Cause::FastRetransmit);
                 mtcp.on_recovered(path);
             }
         }
         mtcp.paths[0].acked = 100.0;
-        mtcp.now = 100.0;
+        mtcp.now = Time(100_000_000_000);
         mtcp.look();
         mtcp
     }
@@ -275,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_few_losses_prove_nothing() {
-        let few = &every(4.0, 0.0)[..LEAST - 1];
+        let few = &every(4.0, 0.0)[..9];
         assert!(looked(few, few).active(1));
     }
 
@@ -283,16 +242,10 @@ mod tests {
     fn a_path_that_was_suppressed_is_tried_again_after_a_minute_and_at_once_if_another_leaves() {
         let mut mtcp = looked(&every(4.0, 0.0), &every(4.0, 0.05));
         let mut later = mtcp.clone();
-        (later.now, later.looks_at) = (161.0, f64::INFINITY);
+        (later.now, later.looks_at) = (Time(161_000_000_000), f64::INFINITY);
         later.retry();
         assert_eq!(later.window(1).cwnd, 10.0);
         mtcp.set_member(0, false);
         assert!(mtcp.active(1));
-    }
-
-    #[test]
-    fn each_event_counts_for_one_partner() {
-        assert_eq!(coincide(&[1.0, 1.05, 1.1], &[1.0, 9.0, 9.5], 0.2), 1.0 / 3.0);
-        assert_eq!(coincide(&[], &[1.0], 0.2), 0.0);
     }
 }
