@@ -14,7 +14,7 @@ import pytest
 
 import anabranch as ab
 from anabranch import _core, linux
-from anabranch.linux.controllers import load
+from anabranch.linux.controllers import load, names
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tools"))
@@ -51,7 +51,7 @@ def test_paths_over_one_bottleneck_stay_coupled() -> None:
 
 
 def test_every_law_loads_with_sbd_and_exchanges_groups() -> None:
-    for law in linux.names():
+    for law in names():
         controller = load(f"{law}+sbd", kernel_name=f"abt_{law[:10].replace('-', '')}")
         assert controller.couple() == []
         controller.close()
