@@ -345,6 +345,9 @@ def prove(
     law, ValueError for an unknown claim, wrong ranges, or a law with too many parts.
     """
 
+def bits_per_second(text: str) -> int:
+    """A rate such as "16 Mb/s". Raises ValueError for one without a unit and for zero."""
+
 def seconds(text: str) -> float:
     """A time with its unit, as scenario files have it. Raises ValueError."""
 

@@ -63,6 +63,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(names::controller, module)?)?;
     module.add_function(wrap_pyfunction!(names::controller_name, module)?)?;
     module.add_function(wrap_pyfunction!(names::seconds, module)?)?;
+    module.add_function(wrap_pyfunction!(names::bits_per_second, module)?)?;
     module.add_class::<outside::PathView>()?;
     module.add_function(wrap_pyfunction!(written::law, module)?)?;
     module.add_function(wrap_pyfunction!(written::law_c, module)?)?;

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use units::{QuantityError, Span, name};
+use units::{QuantityError, Rate, Span, name};
 
 #[pyfunction]
 pub(crate) fn find_name(text: &str, known: Vec<String>) -> Option<String> {
@@ -88,4 +88,10 @@ pub(crate) fn seconds(text: &str) -> PyResult<f64> {
     let span = text.parse::<Span>();
     let span = span.map_err(|no: QuantityError| PyValueError::new_err(no.to_string()))?;
     Ok(span.seconds())
+}
+
+#[pyfunction]
+pub(crate) fn bits_per_second(text: &str) -> PyResult<u64> {
+    let rate = text.parse::<Rate>();
+    rate.map(|rate| rate.0).map_err(|no: QuantityError| PyValueError::new_err(no.to_string()))
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from .advise import ADVISE_EXAMPLES, advise
 from .arguments import Command
 from .law import law_app
 from .linux import linux_app
@@ -14,6 +15,7 @@ from .sweep import sweep_app
 
 def add_subcommands(app: typer.Typer) -> None:
     """Adds them to the program."""
+    app.command("advise", cls=Command, epilog=ADVISE_EXAMPLES)(advise)
     app.command("shared", cls=Command, epilog=SHARED_EXAMPLES)(shared)
     app.add_typer(linux_app, name="linux")
     app.add_typer(law_app, name="law")

@@ -1,0 +1,22 @@
+"""Which controller for these links: they are simulated under each candidate, beside others."""
+
+from __future__ import annotations
+
+from .candidates import CANDIDATES, Candidate
+from .judging import Advice, Outcome, advise
+from .links import Link, parse
+from .saying import commands, diseases, unknown, verdict
+
+__all__ = [
+    "CANDIDATES",
+    "Advice",
+    "Candidate",
+    "Link",
+    "Outcome",
+    "advise",
+    "commands",
+    "diseases",
+    "parse",
+    "unknown",
+    "verdict",
+]

@@ -1,0 +1,160 @@
+"""Advice in words: the verdict, the commands, what is not known, and what is wrong with the links."""
+
+from __future__ import annotations
+
+from ..statistics import significant
+from .candidates import Situation
+from .judging import KEPT, NEAR, Advice, Outcome
+from .links import QUEUE_S, RTT_S
+
+LONG_QUEUE_S = 1.0
+"""A wait in a queue from which on it is called one of seconds."""
+
+ACKS_PER_PACKET = 0.5
+"""Receivers of Linux acknowledge every other packet."""
+
+
+def verdict(advice: Advice) -> str:
+    """What one says on the phone: one sentence, or two if it is not known whether links share."""
+    first = _use(advice, advice.shared)
+    if advice.shared is not None:
+        return f"Use {first}."
+    apart, joint = advice.best_if(False), advice.best_if(True)
+    if apart is joint is advice.best:
+        return f"Use {first}, whether the links share a bottleneck or not."
+    return (
+        f"If the links share no bottleneck, use {_use(advice, False)}; if they share one, "
+        f"{_use(advice, True)}. Not knowing, use {advice.best.candidate.controller}, which harms nobody."
+        if not advice.best.harms(None)
+        else f"If the links share no bottleneck, use {_use(advice, False)}; if they share one, "
+        f"{_use(advice, True)}. Find out which: no candidate is harmless both ways."
+    )
+
+
+def _use(advice: Advice, shared: bool | None) -> str:
+    """The candidate for a case, what it gives, and why no faster one."""
+    best = advice.best_if(shared)
+    rate = advice.rate(best, shared)
+    gain = rate / advice.single_bps.mean
+    than = (
+        f"{significant(gain, 2)} times one link" if gain >= 1.0 + NEAR else "no more than one link"
+    )
+    told = f"{best.candidate.controller} ({significant(rate / 1e6)} Mb/s, {than}"
+    faster = [
+        one
+        for one in advice.outcomes
+        if one.harms(shared) and advice.rate(one, shared) > (1.0 + NEAR) * rate
+    ]
+    if best.harms(shared):
+        return f"{told}; others keep {_least(best, shared)}; no candidate leaves them {100 * KEPT:g} %)"
+    if faster:
+        first = max(faster, key=lambda one: advice.rate(one, shared))
+        return f"{told}; {first.candidate.controller} is faster and leaves others {_least(first, shared)})"
+    return f"{told})"
+
+
+def _least(outcome: Outcome, shared: bool | None) -> str:
+    """The least that others keep, in percent."""
+    parts = [one.mean for one in outcome.kept_if(shared)]
+    return f"{significant(100.0 * min(*parts, 1.0), 2)} %"
+
+
+def commands(advice: Advice) -> tuple[list[str], list[str]]:
+    """The lines that do it and those that undo it, for the host that sends the data."""
+    controller = advice.best.candidate.controller
+    law = controller.removesuffix("+sbd")
+    kernel_name = f"ab_{law}" if advice.best.candidate.loaded else controller
+    do, undo = [], []
+    if advice.best.candidate.loaded:
+        do.append(f"sudo anabranch linux load {controller}")
+        if controller != law:
+            do.append(f"sudo anabranch linux couple {controller} &")
+    do.append(f"sudo sysctl -w net.ipv4.tcp_congestion_control={kernel_name}")
+    undo.append("sudo sysctl -w net.ipv4.tcp_congestion_control=cubic")
+    if advice.best.candidate.loaded:
+        undo.append(f"sudo anabranch linux unload {controller}")
+    more = len(advice.situation.links) - 1
+    do.append(f"sudo ip mptcp limits set subflows {more} add_addr_accepted {more}")
+    for link in advice.situation.links[1:]:
+        do.append(
+            f"sudo ip mptcp endpoint add ADDRESS-OF-{link.name} dev DEVICE-OF-{link.name} subflow"
+        )
+    undo.append("sudo ip mptcp endpoint flush")
+    need = needed_bytes(advice.situation)
+    if need > advice.situation.buffer_bytes:
+        do.append(f'sudo sysctl -w net.ipv4.tcp_rmem="4096 131072 {need}"')
+        undo.append('sudo sysctl -w net.ipv4.tcp_rmem="4096 131072 6291456"')
+    return do, undo
+
+
+def needed_bytes(situation: Situation) -> int:
+    """The receive buffer with which a loss on the slowest path stops no other path: twice what all
+    paths carry in the longest round trip (RFC 8684 §3.3.1, RFC 6182 §5.3).
+    """
+    longest_s = max(link.trip_s + link.wait_s(situation.up) for link in situation.links)
+    return round(2.0 * situation.total_bps * longest_s / 8.0)
+
+
+def unknown(advice: Advice) -> list[str]:
+    """What was assumed, because it was not said."""
+    found = []
+    for link in advice.situation.links:
+        if link.rtt_s is None:
+            found.append(f"{link.name}: its round trip; {1e3 * RTT_S:g} ms was assumed")
+        if link.queue_packets is None:
+            found.append(f"{link.name}: its queue; one of {1e3 * QUEUE_S:g} ms was assumed")
+        if link.others is None:
+            found.append(f"{link.name}: who else uses it; one TCP under CUBIC was assumed")
+        if advice.situation.up and link.up_bps is None:
+            found.append(f"{link.name}: its rate upwards; that downwards was assumed")
+    if advice.shared is None:
+        found.append(
+            "whether the links share a bottleneck behind the router: both ways were looked at; "
+            "`anabranch shared` on a capture finds out"
+        )
+    if advice.best.candidate.controller == "bbr":
+        found.append("how the BBR of your kernel differs: version 1 was simulated")
+    found.append("radio links vary; rates were taken as constant")
+    return found
+
+
+def diseases(situation: Situation) -> list[str]:
+    """Known troubles of such links, each with its remedy."""
+    found = []
+    for link in situation.links:
+        wait_s = link.wait_s(situation.up)
+        if wait_s >= LONG_QUEUE_S:
+            found.append(
+                f"{link.name} has a queue of {significant(wait_s, 2)} s: limit its rate on the router "
+                "with CAKE or FQ-CoDel, a little below the link's"
+            )
+    need = needed_bytes(situation)
+    if need > situation.buffer_bytes:
+        found.append(
+            f"the receive buffer is too small: {significant(situation.buffer_bytes / 2**20)} MiB, and "
+            f"these links need {significant(need / 2**20)} MiB"
+        )
+    shortest = min(situation.links, key=lambda link: link.trip_s)
+    longest = max(situation.links, key=lambda link: link.trip_s + link.wait_s(situation.up))
+    waiting = longest.trip_s + longest.wait_s(situation.up) - shortest.trip_s
+    blocked = situation.total_bps * waiting / 8.0
+    if longest is not shortest and blocked > situation.buffer_bytes:
+        found.append(
+            f"the round trips of {shortest.name} and {longest.name} are too unequal for the buffer: while "
+            f"{longest.name} delivers one packet, more arrives on {shortest.name} than it holds"
+        )
+    return found
+
+
+def cost(outcome: Outcome, rate_bps: float) -> float | None:
+    """The part of a processor that callbacks take at this rate; None where it was not measured."""
+    if outcome.candidate.ns_per_ack is None:
+        return None
+    return rate_bps / 12_000 * ACKS_PER_PACKET * outcome.candidate.ns_per_ack * 1e-9
+
+
+NOTES = (
+    "others: what the others on a link keep of what they have beside one TCP in place of the connection, where "
+    f"they keep least; below {100 * KEPT:g} % a candidate harms. shared: if all links lead over one bottleneck. CPU: of a "
+    "processor for the controller's callbacks, at 100 Mb/s and 1 Gb/s, beyond the kernel's own."
+)
