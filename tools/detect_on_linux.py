@@ -2,8 +2,8 @@
 
     sudo .venv/bin/python tools/detect_on_linux.py [NETWORKS]
 
-Networks are those of `anabranch.sharing.draw`, of what the emulator and the kernel can be; each runs
-in real time, 20 of them in a quarter of an hour. It prints what was found of each, and writes
+Networks are those of `anabranch.sharing.draw`, of what the emulator and the kernel can be; each
+runs in real time, 20 of them in a quarter of an hour. It prints what was found of each, and writes
 measurements/detectors-on-linux.json.
 """
 

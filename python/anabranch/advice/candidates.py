@@ -15,8 +15,8 @@ MINE, OTHERS = "mine", "others"
 """Names of classes: the connection, and the TCPs of others on each link, with its name behind."""
 
 DURATION_S, WARMUP_S = 240.0, 40.0
-"""Long enough for a dozen sawteeth over a queue of a second. A law with `+sbd` has found by the end of
-the warm-up which paths share.
+"""Long enough for a dozen sawteeth over a queue of a second. A law with `+sbd` has found by the end
+of the warm-up which paths share.
 """
 
 OTHER = "cubic"

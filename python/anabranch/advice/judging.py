@@ -34,8 +34,8 @@ class Outcome:
     rate_bps: Interval
     """Of the connection, where the paths share nothing behind the links."""
     kept: Interval
-    """What others keep of what they have beside one TCP in place of the connection, on the link
-    where they lose most.
+    """What others keep of the least that they have beside one TCP in place of the connection,
+    whichever link that takes; on the link where they lose most.
     """
     delay_s: float
     """95th percentile of the round trips over all paths."""
@@ -44,8 +44,8 @@ class Outcome:
     """The same where all paths share a link; None if that was ruled out."""
 
     def harms(self, shared: bool | None) -> bool:
-        """Whether others certainly lose, and more than they may: where paths share, where they do not, or in any case that
-        was looked at.
+        """Whether others certainly lose, and more than they may: where paths share, where they do
+        not, or in any case that was looked at.
         """
         return any(one.mean < KEPT and one.high < 1.0 for one in self.kept_if(shared))
 
@@ -87,8 +87,8 @@ class Advice:
 
     def best_if(self, shared: bool | None) -> Outcome:
         """Of the candidates that do not harm, the fastest; of those nearly as fast, the one with
-        the shortest delay, then the first. If it is not known whether the paths share, harmless
-        both ways, and fastest where they share nothing.
+        the shortest delay, then the first. If it is not known whether the paths share, it is
+        harmless both ways, and fastest where they share nothing.
         """
         fair = [one for one in self.outcomes if not one.harms(shared)] or list(self.outcomes)
         most = max(self.rate(one, shared) for one in fair)
@@ -181,12 +181,14 @@ def kept(result: Result, beside: Sequence[Result], situation: Situation) -> Inte
 
 
 def _parts(result: Result, beside: Sequence[Result], situation: Situation) -> Iterator[Interval]:
-    """For each link with others, their rate over their rate beside one TCP on it."""
+    """For each link with others, their rate over the least that they have beside one TCP, whichever
+    link that takes.
+    """
     names = [one.name for one in result.plan.classes]
-    for number, link in enumerate(situation.links):
-        name = f"{OTHERS}-{link.name}"
+    for name in (f"{OTHERS}-{link.name}" for link in situation.links):
         if name in names:
-            yield ratio_of_means(result.rate(name), beside[number].rate(name))
+            least = min(beside, key=lambda single: float(single.rate(name).mean()))
+            yield ratio_of_means(result.rate(name), least.rate(name))
 
 
 def _delay(result: Result) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..statistics import significant
 from .candidates import Situation
 from .judging import KEPT, NEAR, Advice, Outcome
@@ -158,3 +160,23 @@ NOTES = (
     f"they keep least; below {100 * KEPT:g} % a candidate harms. shared: if all links lead over one bottleneck. CPU: of a "
     "processor for the controller's callbacks, at 100 Mb/s and 1 Gb/s, beyond the kernel's own."
 )
+
+
+def to_json(advice: Advice) -> dict[str, Any]:
+    """All of it as plain data."""
+    do, undo = commands(advice)
+    situation = advice.situation
+    return {
+        "links": [vars(one) for one in situation.links],
+        "up": situation.up,
+        "buffer_bytes": situation.buffer_bytes,
+        "shared": advice.shared,
+        "advised": advice.best.candidate.controller,
+        "verdict": verdict(advice),
+        "candidates": [one.to_json() for one in advice.outcomes],
+        "single_bps": advice.single_bps.to_json(),
+        "do": do,
+        "undo": undo,
+        "diseases": diseases(situation),
+        "unknown": unknown(advice),
+    }

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..files import check_writable, write_json
-from ..statistics import RATE, column, significant
+from ..statistics import RATE, Interval, column, significant
 from .arguments import JsonOption
 from .keeping import show_and_write
 from .terminal import columns, console, progress
+
+if TYPE_CHECKING:
+    from ..advice import Advice
 
 ADVISE_EXAMPLES = (
     'Example: anabranch advise --link "dsl: 16 Mb/s up 2.4, 30 ms, 400 packets" --link "lte: 20 Mb/s, 60 ms"\n\n'
@@ -64,7 +67,7 @@ def advise(
     from ..advice import advise as advised
     from ..advice import parse
     from ..advice.links import distinct
-    from ..advice.saying import NOTES, commands, cost, diseases, unknown, verdict
+    from ..advice.saying import to_json
     from ..offers import chosen
 
     if json:
@@ -85,61 +88,56 @@ def advise(
             seeds=repeat,
             progress=tell,
         )
-    do, undo = commands(advice)
-    found, not_known, said = diseases(advice.situation), unknown(advice), verdict(advice)
-
-    def show() -> None:
-        out = console()
-        rows = advice.outcomes
-        cells = {
-            "controller": [
-                f"{'→ ' if one is advice.best else ''}{one.candidate.controller}" for one in rows
-            ],
-            "mine Mb/s": column([one.rate_bps for one in rows], RATE),
-            "others %": [_percent(one.kept) for one in rows],
-        }
-        if known is not False:
-            cells["mine, shared"] = column([one.rate_shared_bps for one in rows], RATE)
-            cells["others, shared"] = [_percent(one.kept_shared) for one in rows]
-        cells["RTT p95 ms"] = [significant(1e3 * one.delay_s, 2) for one in rows]
-        cells["CPU %"] = [
-            ", ".join("–" if part is None else significant(100.0 * part, 2) for part in parts)
-            for parts in ([cost(one, mbps * 1e6) for mbps in MBPS] for one in rows)
-        ]
-        out.print(columns("", cells, left=1))
-        out.print(NOTES, style="dim")
-        out.print(f"\n{said}\n", highlight=False)
-        for title, lines in (
-            ("On the host that sends:", do),
-            ("To undo it:", undo),
-            ("What is wrong with the links:", found),
-            ("What is not known:", not_known),
-        ):
-            if lines:
-                out.print(title, style="bold")
-                for line in lines:
-                    out.print(f"  {line}", highlight=False, soft_wrap=True)
-
-    content = {
-        "links": [vars(one) for one in links],
-        "direction": direction,
-        "shared": shared,
-        "advised": advice.best.candidate.controller,
-        "verdict": said,
-        "candidates": [one.to_json() for one in advice.outcomes],
-        "single_bps": advice.single_bps.to_json(),
-        "do": do,
-        "undo": undo,
-        "diseases": found,
-        "unknown": not_known,
-    }
-    show_and_write(show, (json, lambda file: write_json(file, content)))
+    show_and_write(lambda: _show(advice), (json, lambda file: write_json(file, to_json(advice))))
     if advice.best.harms(known):
         raise typer.Exit(1)
 
 
-def _percent(part: object) -> str:
-    """A part with its interval in percent."""
-    from ..statistics import Interval
+def _show(advice: Advice) -> None:
+    """The table, the verdict, and what belongs to it."""
+    from ..advice.saying import NOTES, commands, diseases, unknown, verdict
 
-    return str(part.times(100.0)) if isinstance(part, Interval) else ""
+    out = console()
+    out.print(columns("", _cells(advice), left=1))
+    out.print(NOTES, style="dim")
+    out.print(f"\n{verdict(advice)}\n", highlight=False)
+    do, undo = commands(advice)
+    for title, lines in (
+        ("On the host that sends:", do),
+        ("To undo it:", undo),
+        ("What is wrong with the links:", diseases(advice.situation)),
+        ("What is not known:", unknown(advice)),
+    ):
+        if lines:
+            out.print(title, style="bold")
+        for line in lines:
+            out.print(f"  {line}", highlight=False, soft_wrap=True)
+
+
+def _cells(advice: Advice) -> dict[str, list[str]]:
+    """The candidates, column by column."""
+    from ..advice.saying import cost
+
+    rows = advice.outcomes
+    cells = {
+        "controller": [
+            f"{'→ ' if one is advice.best else ''}{one.candidate.controller}" for one in rows
+        ],
+        "mine Mb/s": column([one.rate_bps for one in rows], RATE),
+        "others %": [_percent(one.kept) for one in rows],
+    }
+    if advice.shared is not False:
+        cells["mine, shared"] = column([one.rate_shared_bps for one in rows], RATE)
+        cells["others, shared"] = [_percent(one.kept_shared) for one in rows]
+    cells["RTT p95 ms"] = [significant(1e3 * one.delay_s, 2) for one in rows]
+    costs = [[cost(one, mbps * 1e6) for mbps in MBPS] for one in rows]
+    cells["CPU %"] = [
+        ", ".join("–" if part is None else significant(100.0 * part, 2) for part in parts)
+        for parts in costs
+    ]
+    return cells
+
+
+def _percent(part: Interval | None) -> str:
+    """A part with its interval in percent."""
+    return "" if part is None else str(part.times(100.0))

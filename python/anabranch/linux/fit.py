@@ -25,8 +25,7 @@ _HEADERS_BYTES = 52  # IPv4, TCP, time stamps
 
 
 OWN = ("bbr", "cubic", "lp")
-"""Controllers beside Reno that the kernel has under the same name; whether it was built with them is
-another question."""
+"""Controllers beside Reno that the kernel has under the same name, if it was built with them."""
 
 
 def kernels_own(controller: str) -> str | None:

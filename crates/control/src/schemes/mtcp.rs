@@ -4,9 +4,9 @@
 //! §2.1. Subflows that share a drop-tail queue lose at the same times: of two paths, take the one
 //! with fewer fast retransmits, and count those with a fast retransmit of the other path within a
 //! round trip. If they are more than half, the path that carried less is suppressed, and tried
-//! again later. The detector is `losses` of the crate `sharing`, and hears of fast retransmits alone.
-//! Values that the sources leave open: a comparison every 15 s, of the data carried since the last
-//! one; and a minute until a path is tried again.
+//! again later. The detector is `losses` of the crate `sharing`, and hears of fast retransmits
+//! alone. Values that the sources leave open: a comparison every 15 s, of the data carried since
+//! the last one; and a minute until a path is tried again.
 
 use crate::kind::{Described, Kind};
 use crate::laws::Reno;
