@@ -43,6 +43,7 @@ SOCKET = ControlledSocket(
     missed=0,
     repairs=0,
     paths=2,
+    group=0,
 )
 COUNTERS = dict.fromkeys(("acks", "coupled", "losses", "missed", "repairs", "crowded"), 0)
 

@@ -33,6 +33,8 @@ WORDS = {
     "evaluate": ["evaluate", "lia", "-n", "1", "--only", "timeout-backoff"],
     "break": ["break", "lia", "--replay", "shared.toml", "--goal", "starves", "-n", "2"],
     "capture": ["capture", "c.pcapng"],
+    "shared": ["shared", "c.pcapng"],
+    "advise": ["advise", "-l", "a: 2 Mb/s", "-l", "b: 3 Mb/s", "--repeat", "2"],
     "law check": ["law", "check", "gentle"],
     "law prove": ["law", "prove", "gentle"],
     "sweep status": ["sweep", "status", "c.sweep"],

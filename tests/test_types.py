@@ -82,6 +82,12 @@ OPEN = {
     "runs.py": "a run as JSON",
     "scenario.py": "a scenario's text as nested data",
     "statistics.py": "an interval as JSON",
+    "advice/candidates.py": "a scenario as nested data",
+    "advice/judging.py": "JSON that it writes",
+    "advice/saying.py": "JSON that it writes",
+    "sharing/drawing.py": "a scenario as nested data",
+    "sharing/errors.py": "JSON that it writes",
+    "sharing/finding.py": "JSON that it writes",
     "sweeps/clusters.py": "a cluster's file as YAML has it",
 }
 """Files that have data without types, and why; in plots it is how something looks, too."""

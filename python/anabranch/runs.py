@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import Any, Literal
 
 from .records import Numbers, Partial, Record, Table, part, record
@@ -209,7 +208,7 @@ class EmulatorReport(Partial):
 
 
 @record()
-class KernelReport(Record):
+class KernelReport(Partial):
     """Counters of the kernel for a run."""
 
     congestion_controls: list[str]
@@ -218,7 +217,7 @@ class KernelReport(Record):
     """Counters of the loaded controllers, by law."""
     counters: dict[str, int]
     """Counters of the kernel's TCP and MPTCP that grew, over all namespaces."""
-    groups: dict[str, list[list[int]]] = field(default_factory=dict)
+    groups: dict[str, list[list[int]]] = part()
     """For each law with `+sbd` the groups of each connection's subflows at the end: those with one
     number share a bottleneck.
     """

@@ -64,10 +64,10 @@ def test_what_the_kernel_cannot_run_has_the_reason() -> None:
     class Mine(ab.Controller):
         pass
 
-    made = evaluation("bbr", Mine)
+    made = evaluation("nice", Mine)
     assert not Kernel(made).wanted
-    bbr, mine = (made.linux["share", "a", name].why for name in ("bbr", "py:Mine"))
-    assert "bbr" in bbr
+    nice, mine = (made.linux["share", "a", name].why for name in ("nice", "py:Mine"))
+    assert "nice" in nice
     assert mine == "the kernel runs no Python classes"
 
 

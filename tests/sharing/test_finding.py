@@ -57,7 +57,8 @@ def test_the_command_says_each_pair_and_writes_json(capture: Path, tmp_path: Pat
         app, ["shared", str(capture), "--json", str(tmp_path / "s.json")], env={"COLUMNS": "200"}
     )
     assert done.exit_code == 0, done.output
-    rows = [line for line in done.output.splitlines() if "mp.0.path0" in line]
+    rows = [line for line in done.output.splitlines() if line.count("→") == 2]
+    assert len(rows) == 6
     assert ["yes" in row for row in rows] == ["path2" not in row for row in rows]
     written = json.loads((tmp_path / "s.json").read_text())
     assert len(written["subflows"]) == len(written["confidence"]) == 4

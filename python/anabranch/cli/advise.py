@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..files import check_writable, write_json
-from ..statistics import RATE, Interval, column, significant
-from .arguments import JsonOption
-from .keeping import show_and_write
+from .arguments import FormatOption, JsonOption
+from .formats import TEXT
 from .terminal import columns, console, progress
 
 if TYPE_CHECKING:
     from ..advice import Advice
+    from ..statistics import Interval
 
 ADVISE_EXAMPLES = (
     'Example: anabranch advise --link "dsl: 16 Mb/s up 2.4, 30 ms, 400 packets" --link "lte: 20 Mb/s, 60 ms"\n\n'
@@ -59,6 +59,7 @@ def advise(
         int, typer.Option("--repeat", min=2, help="Number of seeds for each candidate.")
     ] = 8,
     json: JsonOption = None,
+    format_: FormatOption = TEXT,
 ) -> None:
     """Say which controller to use on two links or more: each candidate is simulated on them, beside
     others. Status 1 if every candidate harms others.
@@ -69,6 +70,7 @@ def advise(
     from ..advice.links import distinct
     from ..advice.saying import to_json
     from ..offers import chosen
+    from .keeping import show_and_write
 
     if json:
         check_writable(json)
@@ -117,6 +119,7 @@ def _show(advice: Advice) -> None:
 def _cells(advice: Advice) -> dict[str, list[str]]:
     """The candidates, column by column."""
     from ..advice.saying import cost
+    from ..statistics import RATE, column, significant
 
     rows = advice.outcomes
     cells = {

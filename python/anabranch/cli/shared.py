@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from ..files import check_writable, write_json
-from ..statistics import significant
-from .arguments import JsonOption
-from .keeping import show_and_write
+from .arguments import FormatOption, JsonOption
+from .formats import TEXT
 from .terminal import columns, console, named, progress
 
 SHARED_EXAMPLES = (
@@ -58,6 +57,7 @@ def shared(
     threads: Annotated[
         int, typer.Option("--threads", min=0, help="Threads of --networks; 0 is one for each core.")
     ] = 0,
+    format_: FormatOption = TEXT,
 ) -> None:
     """Say which paths share a bottleneck: subflows of a capture, from their delays and losses.
     Status 1 if nothing is known of any pair.
@@ -83,6 +83,8 @@ def _measure(
     detector: str, networks: int, law: str, seed: int, json: Path | None, threads: int
 ) -> None:
     from ..sharing import DURATION_S, measure
+    from ..statistics import significant
+    from .keeping import show_and_write
 
     controller = f"{law}+sbd:{detector}"
     with progress(f"{networks} networks") as report:
@@ -114,6 +116,8 @@ def _measure(
 
 def _of_capture(capture: Path, detector: str, json: Path | None, partial: bool) -> None:
     from ..sharing.finding import of_capture
+    from ..statistics import significant
+    from .keeping import show_and_write
 
     answer = of_capture(capture, detector, partial=partial)
     found, rows = answer.found, answer.subflows
