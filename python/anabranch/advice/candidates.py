@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .links import Link
+from .links import PACKET_BITS, Link
 
 CORE = "upstream"
 """Name of the link that all paths share, where they do."""
@@ -83,12 +83,15 @@ def document(situation: Situation, controller: str, paths: Sequence[int]) -> dic
     core = []
     if situation.shared_bps is not None:
         wait_s = max(link.wait_s(situation.up) for link in situation.links)
-        packets = max(8, round(situation.shared_bps * wait_s / 12_000))
+        packets = max(8, round(situation.shared_bps * wait_s / PACKET_BITS))
         links.append(_queued(CORE, situation.shared_bps, packets))
         core = [CORE]
     for number, link in enumerate(situation.links):
         name, trip_s = link.name, link.trip_s
         queued = _queued(name, link.rate_bps(situation.up), link.queue(situation.up))
+        # A full queue whose exit is as fast as the next one's fills that at each departure, and
+        # locks the packets of others out of it (Floyd and Jacobson 1992).
+        queued["jitter"] = f"{round(1e6 * PACKET_BITS / link.rate_bps(situation.up))} us"
         if link.loss:
             queued["loss"] = {"probability": link.loss}
         links += [

@@ -188,7 +188,8 @@ def _parts(result: Result, beside: Sequence[Result], situation: Situation) -> It
     for name in (f"{OTHERS}-{link.name}" for link in situation.links):
         if name in names:
             least = min(beside, key=lambda single: float(single.rate(name).mean()))
-            yield ratio_of_means(result.rate(name), least.rate(name))
+            if least.rate(name).mean() > 0.0:  # else there is nothing to keep
+                yield ratio_of_means(result.rate(name), least.rate(name))
 
 
 def _delay(result: Result) -> float:

@@ -100,7 +100,9 @@ def _show(advice: Advice) -> None:
     from ..advice.saying import NOTES, commands, diseases, unknown, verdict
 
     out = console()
-    out.print(columns("", _cells(advice), left=1))
+    replications = advice.single_bps.n
+    title = f"Data goes {'up' if advice.situation.up else 'down'}: {replications} replications of each candidate"
+    out.print(columns(title, _cells(advice), left=1))
     out.print(NOTES, style="dim")
     out.print(f"\n{verdict(advice)}\n", highlight=False)
     do, undo = commands(advice)
@@ -113,7 +115,7 @@ def _show(advice: Advice) -> None:
         if lines:
             out.print(title, style="bold")
         for line in lines:
-            out.print(f"  {line}", highlight=False, soft_wrap=True)
+            out.print(f"  {line}", highlight=False)
 
 
 def _cells(advice: Advice) -> dict[str, list[str]]:
