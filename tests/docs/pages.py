@@ -37,6 +37,7 @@ SHORT = {
     ],
     "reproduce": ["--quick", "--seeds", "2"],
     "audit": ["--repeat", "1"],
+    "advise": ["--repeat", "2"],
 }
 """What is added to a command, so that it takes seconds: the last of two words of a kind counts. A
 short run need not agree with theory, none is measured in real time, and pictures want series."""
