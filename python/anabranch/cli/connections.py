@@ -40,6 +40,7 @@ NARROW: dict[str, Cell] = {
 """Columns of every subflow, behind its addresses."""
 
 WIDE: dict[str, Cell] = NARROW | {
+    "group": lambda one: str(one.group),
     "ssthresh": lambda one: shown(one.ssthresh_segments, ".0f"),
     "state": lambda one: one.ca_state + ", backup" * one.backup,
     "alpha": lambda one: shown(one.alpha),
@@ -50,7 +51,7 @@ WIDE: dict[str, Cell] = NARROW | {
 }
 """Columns of `--wide`."""
 
-SPARE = ("ssthresh", "state", "alpha", "sets", "l", "missed", "repairs")
+SPARE = ("group", "ssthresh", "state", "alpha", "sets", "l", "missed", "repairs")
 """Columns that are left out where they say the same of every subflow."""
 
 
