@@ -65,7 +65,7 @@ ON_LINUX = {
 second.
 """
 
-FOR_A_MOMENT = ("--watch", "reproduce", "tcpdump")
+FOR_A_MOMENT = ("--watch", "reproduce", "tcpdump", "couple")
 """Words of what would go on for ever, or for hours: it is ended by Ctrl-C a few seconds after it
 began.
 """

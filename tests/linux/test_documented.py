@@ -83,6 +83,7 @@ PROGRAMS = ("ip", "sysctl", "unshare", "nsenter", "mount", "systemd-analyze")
 SAYS = {
     "linux check": "linux run (scenarios on the kernel): yes",
     "linux load": "loaded as ",
+    "linux couple": "deciding which subflows",
     "linux unload": "unloaded",
     "linux status": "_",  # the name of a controller: ab_olia, law_gentle
     "linux run": "1 replication, 2 s measured after 2 s",
@@ -92,7 +93,7 @@ SAYS = {
 }
 """What a command of the program prints."""
 
-STATUS = {"compare": (0, 1), "reproduce": (130,)}
+STATUS = {"compare": (0, 1), "reproduce": (130,), "linux couple": (130,)}
 """How a command ends, where it is not 0: so short, the worlds may differ; and what is interrupted
 says so.
 """

@@ -98,7 +98,8 @@ def check(json: JsonAloneOption = None, format_: FormatOption = TEXT) -> None:
 @linux_app.command(
     cls=Command,
     epilog="Example: sudo .venv/bin/anabranch linux load olia && "
-    "sudo sysctl -w net.ipv4.tcp_congestion_control=ab_olia",
+    "sudo sysctl -w net.ipv4.tcp_congestion_control=ab_olia\n\n"
+    "Example: sudo .venv/bin/anabranch linux load lia+sbd",
 )
 def load(
     name: NameArgument,
@@ -119,7 +120,11 @@ def load(
     load_command(name, min_ssthresh)
 
 
-@linux_app.command(cls=Command, epilog="Example: sudo .venv/bin/anabranch linux unload olia")
+@linux_app.command(
+    cls=Command,
+    epilog="Example: sudo .venv/bin/anabranch linux unload olia\n\n"
+    "Example: sudo .venv/bin/anabranch linux unload lia+sbd",
+)
 def unload(
     name: NameArgument,
     force: Annotated[
