@@ -85,6 +85,7 @@ OPEN = {
     "advice/candidates.py": "a scenario as nested data",
     "advice/judging.py": "JSON that it writes",
     "advice/saying.py": "JSON that it writes",
+    "sharing/closed_loop.py": "scenarios as nested data",
     "sharing/drawing.py": "a scenario as nested data",
     "sharing/errors.py": "JSON that it writes",
     "sharing/finding.py": "JSON that it writes",

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from anabranch import _core
 from anabranch.files import atomic_write
 from anabranch.sharing import Errors, Ranges, measure
+from anabranch.sharing.closed_loop import of_a_tcp, of_uncoupled, regrouped
 from anabranch.statistics import Interval
-from closed_loop import of_a_tcp, of_uncoupled, regrouped
 
 OUT = Path("measurements/detectors.json")
 CURVE = Path("docs/pictures/detectors-curve.png")

@@ -5,23 +5,16 @@ coupled again without the process that decides.
 from __future__ import annotations
 
 import signal
-import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
+from test_pins import COMMAND, Machine, clean, machine
 
 import anabranch as ab
 from anabranch import _core, linux
 from anabranch.linux.controllers import load, names
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "tools"))
-
-from test_pins import COMMAND, Machine, clean, machine  # noqa: E402
-
-import closed_loop  # noqa: E402
+from anabranch.sharing import closed_loop
 
 pytestmark = pytest.mark.usefixtures("kernel", "controllers", "clean")
 

@@ -4,14 +4,9 @@ where they do not.
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
-
-import closed_loop
+from anabranch.sharing import closed_loop
 
 
 @pytest.mark.parametrize("law", ["lia", "olia", "balia"])

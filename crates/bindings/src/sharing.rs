@@ -14,7 +14,6 @@ pub(crate) fn detectors(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         let row = PyDict::new(py);
         row.set_item("name", described.names[0])?;
         row.set_item("aliases", &described.names[1..])?;
-        row.set_item("options", Vec::<(String, String)>::new())?;
         row.set_item("summary", described.summary)?;
         row.set_item("formula", described.formula)?;
         row.set_item("source", described.source)?;

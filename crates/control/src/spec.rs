@@ -129,18 +129,7 @@ impl ControllerSpec {
     /// Whether the kernel runs it: a port, or a law with a port, without option and slow start.
     /// Such a law may couple only paths that share, as the default detector finds.
     pub fn ported(&self) -> bool {
-        match self.kind {
-            ControllerKind::Kernel(_) | ControllerKind::KernelWritten(_) => true,
-            ControllerKind::Written(ref law, AnySlowStart::STANDARD) => law.integer().is_ok(),
-            ControllerKind::WhenShared(ref law, AnyDetector::DEFAULT) => {
-                let text = self.text.strip_suffix(&format!("+{SBD}")).unwrap_or(&self.text);
-                ControllerSpec { text: text.into(), kind: ControllerKind::clone(law) }.ported()
-            }
-            ControllerKind::Written(..)
-            | ControllerKind::WhenShared(..)
-            | ControllerKind::Outside(_) => false,
-            _ => kernel(&self.text).is_ok(),
-        }
+        self.kind.ported()
     }
 
     /// The detector of a law that couples only paths that share a bottleneck.
@@ -194,6 +183,19 @@ impl ControllerKind {
         match self {
             ControllerKind::WhenShared(law, _) => law,
             own => own,
+        }
+    }
+
+    fn ported(&self) -> bool {
+        match self {
+            ControllerKind::Kernel(_) | ControllerKind::KernelWritten(_) => true,
+            ControllerKind::Law(law, AnySlowStart::STANDARD) => {
+                let plain = kernel(law.described().names[0]).map(|(kind, _)| kind);
+                plain == Ok(ControllerKind::Kernel(*law))
+            }
+            ControllerKind::Written(law, AnySlowStart::STANDARD) => law.integer().is_ok(),
+            ControllerKind::WhenShared(law, AnyDetector::DEFAULT) => law.ported(),
+            _ => false,
         }
     }
 

@@ -14,9 +14,9 @@ pub const LOOK: Span = Span(1_000_000_000);
 /// between the two it says nothing.
 const SURE: f64 = 0.8;
 
-/// Weight of a look in what is believed. From a belief of 0 or 1, one look brings it to the half
-/// at which groups merge, and the second one beyond: paths are found to share after one look, and
-/// to share no longer after two.
+/// Weight of a look in what is believed. From a belief of 0 or 1, one look that is certain brings
+/// it to the half at which groups merge, and the second one beyond: paths are found to share after
+/// one look or two, and to share no longer after two.
 const WEIGHT: f64 = 0.5;
 
 /// Which of some paths share a bottleneck, as far as their packets show.

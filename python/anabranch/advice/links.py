@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 
 from .. import _core
-from ..offers import UnknownName
 
 PACKET_BYTES = 1500
 PACKET_BITS = 8 * PACKET_BYTES
@@ -118,13 +117,3 @@ def distinct(links: list[Link]) -> list[Link]:
         if name in names[:place]:
             raise ValueError(f"two links are called {name}; give each its own name")
     return links
-
-
-def called(name: str, links: list[Link]) -> Link:
-    """The link with a name. Raises UnknownName."""
-    for link in links:
-        if link.name == name:
-            return link
-    raise UnknownName(
-        f"there is no link {name!r}; there are {', '.join(one.name for one in links)}"
-    )

@@ -4,6 +4,8 @@
 //! reconstructs: a loss event on one path asks; another path answers with a loss event within a
 //! round trip, the longest of the connection, or with a smoothed delay above the middle of its
 //! extremes. A pair with an answer shares; after three questions running without one it does not.
+//! The controller asks besides whether the delay rises, by rounds that samples do not have, and
+//! moves paths between groups instead of judging pairs.
 
 use super::{Described, Detector, Sample, UNKNOWN};
 use alloc::boxed::Box;

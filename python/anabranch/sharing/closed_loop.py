@@ -1,5 +1,5 @@
 """Scenarios for laws with `+sbd`: what a connection takes where its paths share, where they do not,
-and where the bottleneck moves. `map_detectors.py` runs them.
+and where the bottleneck moves. tools/map_detectors.py runs them.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import anabranch as ab
-from anabranch.sharing.errors import GROUP, published
-from anabranch.statistics import Interval, interval
+from .. import result
+from ..result import Result
+from ..scenario import Scenario
+from ..statistics import Interval, interval
+from .errors import GROUP, published
 
 WARMUP_S, DURATION_S = 30, 150
 MOVES_AT_S = (75, 150)
@@ -90,15 +92,16 @@ def _document(name: str, links: list[Any], flows: list[Any], duration_s: int) ->
     }
 
 
-def run(document: dict[str, Any], controller: str, series: bool = False) -> ab.Result:
+def run(document: dict[str, Any], controller: str, series: bool = False) -> Result:
     """The scenario under a controller of the subject."""
-    return ab.run(ab.Scenario.written(document), SEEDS, controller=controller, series=series)
+    scenario = Scenario.written(document)
+    return result.run(scenario, SEEDS, controller=controller, series=series)
 
 
 def of_a_tcp(subflows: int, controller: str) -> Interval:
     """What the subject takes at a shared bottleneck, in rates of a TCP there."""
-    result = run(shared(subflows), controller)
-    return interval(result.rate("subject") / result.rate("tcp"))
+    found = run(shared(subflows), controller)
+    return interval(found.rate("subject") / found.rate("tcp"))
 
 
 def of_uncoupled(subflows: int, controller: str) -> Interval:
