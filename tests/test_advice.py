@@ -11,7 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from anabranch.advice import CANDIDATES, Advice, Link, Outcome, advise, commands, diseases, parse
+from anabranch.advice import (
+    CANDIDATES,
+    Advice,
+    Case,
+    Link,
+    Outcome,
+    advise,
+    commands,
+    diseases,
+    parse,
+)
 from anabranch.advice.candidates import Situation
 from anabranch.advice.links import distinct
 from anabranch.advice.saying import unknown, verdict
@@ -65,8 +75,13 @@ LINKS = (
 def outcome(controller: str, mbps: float, kept: float, joint: tuple[float, float]) -> Outcome:
     """Numbers of a candidate, without intervals."""
     candidate = next(one for one in CANDIDATES if one.controller == controller)
-    value = [Interval(one, 0.0, 4) for one in (mbps * 1e6, kept, joint[0] * 1e6, joint[1])]
-    return Outcome(candidate, value[0], value[1], 0.1, value[2], value[3])
+    return Outcome(candidate, case(mbps, kept), case(*joint))
+
+
+def case(mbps: float, kept: float) -> Case:
+    """Numbers without intervals."""
+    rate_bps = mbps * 1e6
+    return Case(Interval(rate_bps, 0.0, 4), (rate_bps, rate_bps), Interval(kept, 0.0, 4), 0.1)
 
 
 OUTCOMES = (
@@ -130,14 +145,16 @@ def test_what_was_assumed_is_said() -> None:
 
 def test_simulated_advice_obeys_the_physics() -> None:
     """No candidate is faster than its links, and uncoupled paths take more than coupled ones."""
-    found = advise(LINKS, shared=True, seeds=4)
-    by_name = {one.candidate.controller: one for one in found.outcomes}
-    for one in found.outcomes:
-        assert one.rate_bps.mean < 30e6
-        assert one.rate_shared_bps is not None and one.rate_shared_bps.mean < 20e6
-    cubic, lia, sbd = (by_name[name] for name in ("cubic", "lia", "lia+sbd"))
-    assert cubic.harms(True) and not lia.harms(True) and not sbd.harms(True)
-    assert sbd.rate_bps.mean > 1.05 * lia.rate_bps.mean
+    found = advise(LINKS, seeds=4)
+    apart = {one.candidate.controller: one.case(False) for one in found.outcomes}
+    joint = {one.candidate.controller: one.case(True) for one in found.outcomes}
+    assert all(case.rate_bps.mean < 30e6 for case in apart.values())
+    assert all(case.rate_bps.mean < 20e6 for case in joint.values())
+    assert joint["cubic"].harms and not joint["lia"].harms and not joint["lia+sbd"].harms
+    assert apart["lia+sbd"].rate_bps.mean > 1.05 * apart["lia"].rate_bps.mean
+    for case in [*apart.values(), *joint.values()]:
+        low, high = case.between_bps
+        assert low < case.rate_bps.low < case.rate_bps.high < high
 
 
 def test_the_command_prints_advice_and_writes_json(tmp_path: Path) -> None:

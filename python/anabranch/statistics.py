@@ -83,6 +83,15 @@ def interval(values: ArrayLike, confidence: float = 0.95) -> Interval:
     return Interval(float(x.mean()), float(half), int(x.size), confidence)
 
 
+def foreseen(values: ArrayLike, confidence: float = 0.95) -> tuple[float, float]:
+    """Where one more value is with this probability, if it is drawn as `values`, shape (n,), are,
+    from a normal distribution: `mean ± t s √(1 + 1/n)`. Infinite for a single value.
+    """
+    known = interval(values, confidence)
+    half = known.half * math.sqrt(known.n + 1.0)
+    return known.mean - half, known.mean + half
+
+
 @dataclass(frozen=True)
 class Quantity:
     """How to print one kind of number: its unit and its resolution."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .candidates import CANDIDATES, Candidate
-from .judging import Advice, Outcome, advise
+from .judging import Advice, Case, Outcome, advise
 from .links import Link, parse
 from .saying import commands, diseases, unknown, verdict
 
@@ -11,6 +11,7 @@ __all__ = [
     "CANDIDATES",
     "Advice",
     "Candidate",
+    "Case",
     "Link",
     "Outcome",
     "advise",

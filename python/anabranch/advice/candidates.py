@@ -14,7 +14,17 @@ CORE = "upstream"
 MINE, OTHERS = "mine", "others"
 """Names of classes: the connection, and the TCPs of others on each link, with its name behind."""
 
-DURATION_S, WARMUP_S = 240.0, 40.0
+
+@dataclass(frozen=True)
+class Span:
+    """How long is simulated."""
+
+    duration_s: float
+    warmup_s: float
+    """From the beginning; it is not counted."""
+
+
+SPAN = Span(240.0, 40.0)
 """Long enough for a dozen sawteeth over a queue of a second. A law with `+sbd` has found by the end
 of the warm-up which paths share.
 """
@@ -75,7 +85,9 @@ class Situation:
         return total if self.shared_bps is None else min(total, self.shared_bps)
 
 
-def document(situation: Situation, controller: str, paths: Sequence[int]) -> dict[str, Any]:
+def document(
+    situation: Situation, controller: str, paths: Sequence[int], span: Span = SPAN
+) -> dict[str, Any]:
     """A scenario, as nested data: the connection over these links, and others beside it on all."""
     links: list[dict[str, Any]] = []
     flows: list[dict[str, Any]] = []
@@ -87,7 +99,7 @@ def document(situation: Situation, controller: str, paths: Sequence[int]) -> dic
         links.append(_queued(CORE, situation.shared_bps, packets))
         core = [CORE]
     for number, link in enumerate(situation.links):
-        name, trip_s = link.name, link.trip_s
+        name, trip_s = link.key, link.trip_s
         queued = _queued(name, link.rate_bps(situation.up), link.queue(situation.up))
         # A full queue whose exit is as fast as the next one's fills that at each departure, and
         # locks the packets of others out of it (Floyd and Jacobson 1992).
@@ -128,8 +140,8 @@ def document(situation: Situation, controller: str, paths: Sequence[int]) -> dic
     )
     return {
         "name": "advice",
-        "duration": f"{DURATION_S:g} s",
-        "warmup": f"{WARMUP_S:g} s",
+        "duration": f"{span.duration_s:g} s",
+        "warmup": f"{span.warmup_s:g} s",
         "link": links,
         "flow": flows,
     }

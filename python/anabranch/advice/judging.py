@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..makers import Core, Maker
-from ..result import Result
 from ..scenario import Scenario
-from ..statistics import Interval, interval, ratio_of_means
-from .candidates import CANDIDATES, MINE, OTHER, OTHERS, Candidate, Situation, document
-from .links import Link
+from ..statistics import Interval, foreseen, interval, ratio_of_means
+from .candidates import CANDIDATES, MINE, OTHER, SPAN, Candidate, Situation, Span, document
+from .links import Link, distinct
+from .measured import Measured
 
 KEPT = 0.9
 """Part of their rate that others keep at least: 0.1 is beyond what queues and chance do to a TCP."""
@@ -27,46 +30,58 @@ Tell = Callable[[float, float], object]
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What a candidate comes to."""
+class Case:
+    """What a candidate comes to, where paths share a link behind the given ones or where not."""
 
-    candidate: Candidate
     rate_bps: Interval
-    """Of the connection, where the paths share nothing behind the links."""
+    """Of the connection."""
+    between_bps: tuple[float, float]
+    """Where the rate of one more replication is, with a probability of 95 %."""
     kept: Interval
     """What others keep of the least that they have beside one TCP in place of the connection,
     whichever link that takes; on the link where they lose most.
     """
     delay_s: float
     """95th percentile of the round trips over all paths."""
-    rate_shared_bps: Interval | None
-    kept_shared: Interval | None
-    """The same where all paths share a link; None if that was ruled out."""
+
+    @property
+    def harms(self) -> bool:
+        """Whether others certainly lose, and more than they may."""
+        return self.kept.mean < KEPT and self.kept.high < 1.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a candidate comes to; a case that was ruled out is None."""
+
+    candidate: Candidate
+    apart: Case | None
+    joint: Case | None
+
+    def cases(self, shared: bool | None) -> list[Case]:
+        """Where paths share, where they do not, or both if that is not known."""
+        wanted = {None: (self.apart, self.joint), True: (self.joint,), False: (self.apart,)}
+        return [case for case in wanted[shared] if case]
+
+    def case(self, shared: bool | None) -> Case:
+        """The case for what is known of the links; if it is not known, where they share nothing."""
+        return self.cases(shared)[0]
 
     def harms(self, shared: bool | None) -> bool:
-        """Whether others certainly lose, and more than they may: where paths share, where they do
-        not, or in any case that was looked at.
-        """
-        return any(one.mean < KEPT and one.high < 1.0 for one in self.kept_if(shared))
-
-    def kept_if(self, shared: bool | None) -> list[Interval]:
-        """What others keep where paths share, where they do not, or both if that is not known."""
-        both = [] if shared is True else [self.kept]
-        joint = [] if shared is False or self.kept_shared is None else [self.kept_shared]
-        return both + joint
+        """Whether others lose in a case that can be."""
+        return any(case.harms for case in self.cases(shared))
 
     def to_json(self) -> dict[str, Any]:
         """The numbers."""
-        shared = self.rate_shared_bps, self.kept_shared
-        return {
-            "controller": self.candidate.controller,
-            "rate_bps": self.rate_bps.to_json(),
-            "kept": self.kept.to_json(),
-            "delay_p95_s": self.delay_s,
-            "rate_shared_bps": shared[0] and shared[0].to_json(),
-            "kept_shared": shared[1] and shared[1].to_json(),
-            "harms": self.harms(None),
-        }
+        row: dict[str, Any] = {"controller": self.candidate.controller}
+        for case, end in ((self.apart, ""), (self.joint, "_shared")):
+            row |= {
+                f"rate{end}_bps": case and case.rate_bps.to_json(),
+                f"between{end}_bps": case and list(case.between_bps),
+                f"kept{end}": case and case.kept.to_json(),
+                f"delay_p95{end}_s": case and case.delay_s,
+            }
+        return row | {"harms": self.harms(None)}
 
 
 @dataclass(frozen=True)
@@ -79,6 +94,8 @@ class Advice:
     outcomes: tuple[Outcome, ...]
     single_bps: Interval
     """What one TCP on the best link has."""
+    measured: Measured | None = None
+    """Links that were measured; they are among the situation's, at the middle of intervals."""
 
     @property
     def best(self) -> Outcome:
@@ -91,14 +108,9 @@ class Advice:
         harmless both ways, and fastest where they share nothing.
         """
         fair = [one for one in self.outcomes if not one.harms(shared)] or list(self.outcomes)
-        most = max(self.rate(one, shared) for one in fair)
-        fast = [one for one in fair if self.rate(one, shared) >= (1.0 - NEAR) * most]
-        return min(fast, key=lambda one: round(one.delay_s, 2))
-
-    def rate(self, outcome: Outcome, shared: bool | None) -> float:
-        """The rate of the connection in bit/s."""
-        known = outcome.rate_shared_bps if shared else outcome.rate_bps
-        return (known or outcome.rate_bps).mean
+        most = max(one.case(shared).rate_bps.mean for one in fair)
+        fast = [one for one in fair if one.case(shared).rate_bps.mean >= (1.0 - NEAR) * most]
+        return min(fast, key=lambda one: round(one.case(shared).delay_s, 2))
 
 
 def advise(
@@ -110,6 +122,8 @@ def advise(
     shared_bps: int | None = None,
     seeds: int = SEEDS,
     candidates: Sequence[Candidate] = CANDIDATES,
+    span: Span = SPAN,
+    measured: Measured | None = None,
     maker: Maker | None = None,
     progress: Tell | None = None,
 ) -> Advice:
@@ -118,81 +132,131 @@ def advise(
     `up`: data is sent rather than received. `buffer_bytes` is the receive buffer, by default the
     most that Linux lets it grow to (`tcp_rmem`). `shared` says whether all paths share a link
     behind the given ones, of `shared_bps`, by default as fast as the fastest of them; both ways are
-    looked at if it is None.
+    looked at if it is None. Links of `measured` come after those that were given; each replication
+    has them at other places of their intervals. If there are no others, `measured` says whether
+    they share, unless `shared` does.
+
+    Raises ValueError if there are fewer than two links, or two with one name.
     """
-    plain = Situation(tuple(links), up, buffer_bytes)
-    fastest = max(link.rate_bps(up) for link in links)
-    common = replace(plain, shared_bps=shared_bps or fastest)
-    bench = Bench(maker or Core(), seeds, progress, len(links), len(candidates), shared)
-    apart = bench.beside(plain)
-    joint = bench.beside(common) if shared is not False else None
-    outcomes = []
-    for candidate in candidates:
-        result = bench.run(plain, candidate.controller)
-        both = bench.run(common, candidate.controller) if joint else None
-        outcomes.append(
-            Outcome(
-                candidate,
-                interval(result.rate(MINE)),
-                kept(result, apart, plain),
-                _delay(result),
-                interval(both.rate(MINE)) if both else None,
-                kept(both, joint, common) if both and joint else None,
-            )
+    if measured and shared is None and not links:
+        shared = measured.shared
+    given = Situation(tuple(links), up, buffer_bytes, shared_bps)
+    middle, *drawn = _situations(given, shared, measured, seeds)
+    count = len(middle.links) + len(candidates)
+    steps = Steps((2 if shared is None else 1) * count, progress)
+    apart = joint = None
+    if shared is not True:
+        apart = Bench(
+            [replace(one, shared_bps=None) for one in drawn], span, maker or Core(), steps
         )
-    best = max(apart, key=lambda result: float(result.rate(MINE).mean()))
-    return Advice(plain, shared, tuple(outcomes), interval(best.rate(MINE)))
+    if shared is not False:
+        joint = Bench(drawn, span, maker or Core(), steps)
+    outcomes = [
+        Outcome(
+            candidate,
+            apart.case(candidate.controller) if apart else None,
+            joint.case(candidate.controller) if joint else None,
+        )
+        for candidate in candidates
+    ]
+    singles = (apart or joint or Bench((), span, Core(), steps)).beside
+    best = max((interval(single.rates[MINE]) for single in singles), key=lambda one: one.mean)
+    situation = middle if shared else replace(middle, shared_bps=None)
+    return Advice(situation, shared, tuple(outcomes), best, measured)
+
+
+def _situations(
+    given: Situation, shared: bool | None, measured: Measured | None, seeds: int
+) -> list[Situation]:
+    """First the one of which is told, then that of each replication; all with a shared rate."""
+    middle = measured.middle(given, shared) if measured else given
+    distinct(middle.links)
+    fastest = max(link.rate_bps(given.up) for link in middle.links)
+    drawn = [measured.drawn(given, shared, one) if measured else given for one in range(seeds)]
+    return [replace(one, shared_bps=one.shared_bps or fastest) for one in (middle, *drawn)]
 
 
 @dataclass
-class Bench:
-    """Makes runs, and says how far it is."""
+class Steps:
+    """Counts the runs that are made."""
 
-    maker: Maker
-    seeds: int
-    progress: Tell | None
-    links: int
-    candidates: int
-    shared: bool | None
+    of: int
+    tell: Tell | None
     made: int = 0
 
-    def run(
-        self, situation: Situation, controller: str, paths: Sequence[int] | None = None
-    ) -> Result:
-        """The replications of a candidate on all links, or on some."""
-        every = range(self.links) if paths is None else paths
-        scenario = Scenario.written(document(situation, controller, list(every)))
-        result = self.maker.run(scenario, self.seeds)
+    def step(self) -> None:
+        """One more."""
         self.made += 1
-        if self.progress:
-            situations = 1 if self.shared is False else 2
-            self.progress(self.made, situations * (self.links + self.candidates))
-        return result
+        if self.tell:
+            self.tell(self.made, self.of)
 
-    def beside(self, situation: Situation) -> list[Result]:
+
+@dataclass(frozen=True)
+class Gathered:
+    """Replications of one controller."""
+
+    rates: dict[str, NDArray[np.float64]]
+    """In bit/s, by class, shape (replications,)."""
+    delay_s: float
+    """95th percentile of the connection's round trips over all paths, mean over replications."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Makes the runs of a case."""
+
+    situations: Sequence[Situation]
+    """One for each replication."""
+    span: Span
+    maker: Maker
+    steps: Steps
+
+    def case(self, controller: str) -> Case:
+        """A candidate on all links."""
+        found = self.gather(controller)
+        rates = found.rates[MINE]
+        return Case(interval(rates), foreseen(rates), self.kept(found), found.delay_s)
+
+    @cached_property
+    def beside(self) -> list[Gathered]:
         """One TCP in place of the connection, on each link in turn."""
-        return [self.run(situation, OTHER, [number]) for number in range(self.links)]
+        return [self.gather(OTHER, [number]) for number in range(len(self.situations[0].links))]
 
+    def gather(self, controller: str, paths: Sequence[int] | None = None) -> Gathered:
+        """The replications of a controller on all links, or on some. Situations that are equal are
+        one scenario with several seeds.
+        """
+        first = self.situations[0]
+        every = range(len(first.links)) if paths is None else paths
 
-def kept(result: Result, beside: Sequence[Result], situation: Situation) -> Interval:
-    """The part that others keep, on the link where it is least."""
-    parts = list(_parts(result, beside, situation))
-    return min(parts, key=lambda part: part.mean) if parts else interval(np.ones(len(result.runs)))
+        def scenario(situation: Situation) -> Scenario:
+            return Scenario.written(document(situation, controller, list(every), self.span))
 
+        if all(one == first for one in self.situations):
+            results = [self.maker.run(scenario(first), len(self.situations))]
+        else:
+            with ThreadPoolExecutor() as pool:
+                runs = enumerate(self.situations, 1)
+                results = list(
+                    pool.map(lambda one: self.maker.run(scenario(one[1]), (one[0],)), runs)
+                )
+        self.steps.step()
+        names = [planned.name for planned in results[0].plan.classes]
+        rates = {name: np.concatenate([one.rate(name) for one in results]) for name in names}
+        delays = [
+            run.classes.rtt_p95_s[names.index(MINE)] for result in results for run in result.runs
+        ]
+        return Gathered(rates, float(np.mean(delays)))
 
-def _parts(result: Result, beside: Sequence[Result], situation: Situation) -> Iterator[Interval]:
-    """For each link with others, their rate over the least that they have beside one TCP, whichever
-    link that takes.
-    """
-    names = [one.name for one in result.plan.classes]
-    for name in (f"{OTHERS}-{link.name}" for link in situation.links):
-        if name in names:
-            least = min(beside, key=lambda single: float(single.rate(name).mean()))
-            if least.rate(name).mean() > 0.0:  # else there is nothing to keep
-                yield ratio_of_means(result.rate(name), least.rate(name))
-
-
-def _delay(result: Result) -> float:
-    """The 95th percentile of the round trips over all paths, mean over replications."""
-    (place,) = [n for n, one in enumerate(result.plan.classes) if one.name == MINE]
-    return float(np.mean([run.classes.rtt_p95_s[place] for run in result.runs]))
+    def kept(self, found: Gathered) -> Interval:
+        """The part that others keep of the least that they have beside one TCP, whichever link that
+        takes, on the link where it is least.
+        """
+        parts = []
+        for name in found.rates.keys() - {MINE}:
+            least = min((single.rates[name] for single in self.beside), key=np.mean)
+            if least.mean() > 0.0:  # else there is nothing to keep
+                parts.append(ratio_of_means(found.rates[name], least))
+        return min(
+            parts, key=lambda part: part.mean, default=interval(np.ones(len(found.rates[MINE])))
+        )

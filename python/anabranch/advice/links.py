@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .. import _core
@@ -45,6 +46,11 @@ class Link:
     """Probability of a random loss."""
     others: int | None = None
     """Long-lived TCPs of others on it."""
+
+    @property
+    def key(self) -> str:
+        """Its name as one of a scenario, which has no dot: a measured link goes by its address."""
+        return re.sub(r"[^\w-]", "-", self.name)
 
     def rate_bps(self, up: bool) -> int:
         """In the direction of the data; upwards it is the other rate, if that is known."""
@@ -108,12 +114,13 @@ def _read(name: str, part: str) -> dict[str, float | int | None]:
         ) from None
 
 
-def distinct(links: list[Link]) -> list[Link]:
-    """The links, if there are two or more and their names differ. Raises ValueError."""
+def distinct(links: Sequence[Link]) -> None:
+    """Raises ValueError unless there are two links or more and their names differ."""
     if len(links) < 2:
-        raise ValueError(f"{len(links)} --link; advice is for two links or more")
+        raise ValueError(
+            f"{len(links) or 'no'} link{'' if len(links) == 1 else 's'}; advice is for two or more"
+        )
     names = [link.name for link in links]
     for place, name in enumerate(names):
         if name in names[:place]:
             raise ValueError(f"two links are called {name}; give each its own name")
-    return links

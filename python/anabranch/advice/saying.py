@@ -6,8 +6,10 @@ from typing import Any
 
 from ..statistics import significant
 from .candidates import Situation
+from .fitting import Estimate
 from .judging import KEPT, NEAR, Advice, Outcome
 from .links import QUEUE_S, RTT_S
+from .measured import Measured
 
 LONG_QUEUE_S = 1.0
 """A wait in a queue from which on it is called one of seconds."""
@@ -36,7 +38,7 @@ def verdict(advice: Advice) -> str:
 def _use(advice: Advice, shared: bool | None) -> str:
     """The candidate for a case, what it gives, and why no faster one."""
     best = advice.best_if(shared)
-    rate = advice.rate(best, shared)
+    rate = best.case(shared).rate_bps.mean
     gain = rate / advice.single_bps.mean
     than = (
         f"{significant(gain, 2)} times one link" if gain >= 1.0 + NEAR else "no more than one link"
@@ -45,19 +47,19 @@ def _use(advice: Advice, shared: bool | None) -> str:
     faster = [
         one
         for one in advice.outcomes
-        if one.harms(shared) and advice.rate(one, shared) > (1.0 + NEAR) * rate
+        if one.harms(shared) and one.case(shared).rate_bps.mean > (1.0 + NEAR) * rate
     ]
     if best.harms(shared):
         return f"{told}; others keep {_least(best, shared)}; no candidate leaves them {100 * KEPT:g} %)"
     if faster:
-        first = max(faster, key=lambda one: advice.rate(one, shared))
+        first = max(faster, key=lambda one: one.case(shared).rate_bps.mean)
         return f"{told}; {first.candidate.controller} is faster and leaves others {_least(first, shared)})"
     return f"{told})"
 
 
 def _least(outcome: Outcome, shared: bool | None) -> str:
     """The least that others keep, in percent."""
-    parts = [one.mean for one in outcome.kept_if(shared)]
+    parts = [case.kept.mean for case in outcome.cases(shared)]
     return f"{significant(100.0 * min(*parts, 1.0), 2)} %"
 
 
@@ -114,6 +116,8 @@ def unknown(advice: Advice) -> list[str]:
             "whether the links share a bottleneck behind the router: both ways were looked at; "
             "`anabranch shared` on a capture finds out"
         )
+    if advice.measured:
+        found += advice.measured.notes
     if advice.best.candidate.controller == "bbr":
         found.append("how the BBR of your kernel differs: version 1 was simulated")
     found.append("radio links vary; rates were taken as constant")
@@ -155,6 +159,26 @@ def cost(outcome: Outcome, rate_bps: float) -> float | None:
     return rate_bps / 12_000 * ACKS_PER_PACKET * outcome.candidate.ns_per_ack * 1e-9
 
 
+def measured_cells(measured: Measured) -> dict[str, list[str]]:
+    """What was measured of each bottleneck, column by column, with intervals."""
+
+    def cell(one: Estimate, factor: float, digits: int = 3) -> str:
+        value, low, high = (
+            significant(factor * end, digits) for end in (one.value, one.low, one.high)
+        )
+        return value if low == high else f"{value} ({low} to {high})"
+
+    rows = measured.fitted
+    return {
+        "link": [" and ".join(one.names) for one in rows],
+        "rate Mb/s": [cell(one.rate_bps, 1e-6) for one in rows],
+        "RTT ms": ["; ".join(cell(trip, 1e3) for trip in one.trips_s) for one in rows],
+        "queue packets": [cell(one.queue_packets, 1.0) for one in rows],
+        "random loss %": [cell(one.loss, 1e2, 2) for one in rows],
+        "TCPs of others": [cell(one.others, 1.0, 2) for one in rows],
+    }
+
+
 NOTES = (
     "others: what the others on a link keep of what they have beside one TCP in place of the connection, where "
     f"they keep least; below {100 * KEPT:g} % a candidate harms. shared: if all links lead over one bottleneck. CPU: of a "
@@ -168,6 +192,7 @@ def to_json(advice: Advice) -> dict[str, Any]:
     situation = advice.situation
     return {
         "links": [vars(one) for one in situation.links],
+        "measured": advice.measured and [one.to_json() for one in advice.measured.fitted],
         "up": situation.up,
         "buffer_bytes": situation.buffer_bytes,
         "shared": advice.shared,

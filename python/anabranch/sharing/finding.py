@@ -43,22 +43,23 @@ class Samples:
     @classmethod
     def of(cls, delays: Delays) -> Samples:
         """The samples of a subflow in a capture."""
-        smoothed = _smoothed(delays.rtt_s)
-        return cls(delays.sent_s, delays.rtt_s, smoothed, _events(delays, smoothed))
+        trips_s = smoothed(delays.rtt_s)
+        return cls(delays.sent_s, delays.rtt_s, trips_s, _events(delays, trips_s))
 
 
-def _smoothed(rtts: NDArray[np.float64]) -> NDArray[np.float64]:
-    smoothed = np.empty(len(rtts))
+def smoothed(rtts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The smoothed round trip at each sample, shape (samples,)."""
+    found = np.empty(len(rtts))
     own = float(rtts[0]) if len(rtts) else 0.0
     for place, rtt in enumerate(rtts):
         own += SMOOTHING * (float(rtt) - own)
-        smoothed[place] = own
-    return smoothed
+        found[place] = own
+    return found
 
 
-def _events(delays: Delays, smoothed: NDArray[np.float64]) -> NDArray[np.float64]:
+def _events(delays: Delays, trips_s: NDArray[np.float64]) -> NDArray[np.float64]:
     """Times of the first retransmission in each round trip."""
-    trip = float(np.median(smoothed)) if len(smoothed) else 0.0
+    trip = float(np.median(trips_s)) if len(trips_s) else 0.0
     events: list[float] = []
     for at in delays.repeated_s:
         if not events or at > events[-1] + trip:
