@@ -163,6 +163,8 @@ class Named(TypedDict):
     formula: str
     law: bool
     """Whether it is a pair of growth and backoff."""
+    steady: bool
+    """Whether `drift` is known of it: it is a law, or one in the mean."""
     min_ssthresh: float | None
     """Smallest ssthresh of its coupled paths in segments; None if it is not a law or couples no
     paths.

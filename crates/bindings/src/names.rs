@@ -1,7 +1,7 @@
 //! Names and times in commands, by the rules of scenario files.
 
 use crate::ScenarioError;
-use control::{ControllerKind, ControllerSpec, UnknownController, law_file};
+use control::{ControllerKind, ControllerSpec, Law, LawVisitor, UnknownController, law_file};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -29,6 +29,7 @@ pub(crate) fn controller<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py
     row.set_item("formula", spec.formula())?;
     let law = !matches!(spec.kind(), ControllerKind::Scheme(_) | ControllerKind::WhenShared(..));
     row.set_item("law", law)?;
+    row.set_item("steady", spec.visit_law(Steady).is_some())?;
     row.set_item("detector", spec.detector().map(|kind| kind.described().names[0]))?;
     row.set_item("written", spec.written().is_some())?;
     row.set_item("min_ssthresh", spec.min_ssthresh())?;
@@ -39,6 +40,15 @@ pub(crate) fn controller<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py
         matches!(spec.kind(), ControllerKind::Kernel(_) | ControllerKind::KernelWritten(_)),
     )?;
     Ok(row)
+}
+
+/// Asks whether there is a law.
+struct Steady;
+
+impl LawVisitor for Steady {
+    type Output = ();
+
+    fn visit<L: Law + 'static>(self, _law: L) {}
 }
 
 #[pyfunction]

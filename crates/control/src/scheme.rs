@@ -1,7 +1,7 @@
 //! The trait of schemes: controllers that are not a law.
 
 use crate::slow_start::AnySlowStart;
-use crate::{CongestionController, Kind, Needs, Settings};
+use crate::{CongestionController, Kind, LawVisitor, Needs, Settings};
 
 /// A controller that is not a law, with its option.
 pub(crate) trait Scheme: Kind {
@@ -19,6 +19,12 @@ pub(crate) trait Scheme: Kind {
 
     /// The same scheme with another slow start; `None` if the scheme has its own.
     fn with_slow_start(self, _slow_start: AnySlowStart) -> Option<Self> {
+        None
+    }
+
+    /// Calls `visitor` with a law that has the scheme's mean window at each loss, for theory; `None`
+    /// if loss and round trip do not determine it.
+    fn visit_mean<V: LawVisitor>(self, _visitor: V) -> Option<V::Output> {
         None
     }
 }

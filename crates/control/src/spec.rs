@@ -140,10 +140,14 @@ impl ControllerSpec {
         }
     }
 
-    /// Calls `visitor` with the law as mathematics, without the kernel's arithmetic and slow start.
-    /// `None` if the controller is not a law, or one whose paths are coupled at times.
+    /// Calls `visitor` with the law as mathematics, without the kernel's arithmetic and slow start,
+    /// or with the law that the controller is in the mean. `None` if it is neither, and of a law
+    /// whose paths are coupled at times.
     pub fn visit_law<V: LawVisitor>(&self, visitor: V) -> Option<V::Output> {
-        self.kind.visit(visitor)
+        match &self.kind {
+            ControllerKind::Scheme(scheme) => scheme.visit_mean(visitor),
+            kind => kind.visit(visitor),
+        }
     }
 
     /// See [`Law::min_ssthresh`](crate::Law::min_ssthresh); `None` for a law that couples no paths,

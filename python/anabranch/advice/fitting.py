@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -178,14 +179,13 @@ ENDS = ("value", "low", "high")
 def _rate(arrived_s: Floats, bits: float) -> Estimate:
     """Of the bottleneck in bit/s, from the times of acknowledgement in order."""
     found = [_of_trains(_trains(arrived_s, length)) * bits for length in TRAINS]
-    short, middle, long = found
-    if middle < 0.8 * short:  # longer trains are divided by packets of others
-        return Estimate(0.95 * short, 0.85 * short, (1.0 + RESIDUE) * short)
-    value = long if abs(long / middle - 1.0) < 0.1 else middle
-    # Rates that fall with the length are of trains that are divided more often the longer they are.
-    apart = 0.3 if long < 0.92 * middle else 0.1
-    near = [one for one in found if abs(one / value - 1.0) < apart]
-    return Estimate(value, (1.0 - RESIDUE) * min(near), (1.0 + RESIDUE) * max(near))
+    for shorter, longer in pairwise(found):
+        # Longer trains that are no slower are not divided by packets of others.
+        if longer >= 0.96 * shorter and longer >= 0.85 * found[0]:
+            near = [one for one in found if abs(one / longer - 1.0) < 0.1]
+            return Estimate(longer, (1.0 - RESIDUE) * min(near), (1.0 + RESIDUE) * max(near))
+    short = found[0]
+    return Estimate(0.95 * short, max(0.8 * short, found[1]), (1.0 + RESIDUE) * short)
 
 
 def _of_trains(rates: Floats) -> float:

@@ -39,26 +39,30 @@ def is_set_valued(controller: str) -> bool:
     return _core.controller(controller)["set_valued"]
 
 
-def check_law(class_name: str, controller: str) -> None:
-    """Raises TheoryError, naming class and controller, if the controller is not a law.
+def check_law(class_name: str, controller: str, *, moving: bool = False) -> None:
+    """Raises TheoryError, naming class and controller, if theory has no equilibrium of the
+    controller, or with `moving` no motion.
 
     Some controllers have no drift because they are not a pair of growth and backoff: the window of
-    CUBIC is a function of the time since the last loss, and BBR sets a rate. The extension module
-    knows which they are.
+    CUBIC is a function of the time since the last loss, and BBR sets a rate. Of CUBIC the mean
+    window at a loss is known (RFC 9438 §5), which is enough for an equilibrium. BBR has none: its
+    share beside others depends on their queue and not on loss (Ware et al. 2019). The extension
+    module knows which they are.
     """
     one = np.array([10.0]), np.array([0.1]), np.array([0.01])
     label = controller
     try:
         named = _core.controller(controller)
         label = named["text"]
-        if named["law"] and np.isfinite(_core.drift(controller, *one)).all():
+        known = named["law"] if moving else named["steady"]
+        if known and np.isfinite(_core.drift(controller, *one)).all():
             return
         why = "its drift is no number" if named["law"] else f"its rule is {named['formula']}"
     except ValueError as unknown:
         why = "it is a Python class" if controller.startswith("py:") else str(unknown)
     raise TheoryError(
-        f"class {class_name!r}: the controller {label!r} has no drift, so theory has no equilibrium, "
-        "fluid model or stability of it; choose one that is a law, growth per segment and backoff, such as "
+        f"class {class_name!r}: the controller {label!r} has no drift, so theory has no "
+        f"{'fluid model or stability' if moving else 'equilibrium, fluid model or stability'} of it; choose one that is a law, growth per segment and backoff, such as "
         f"reno or lia ({why})"
     )
 

@@ -77,7 +77,7 @@ class Fluid:
         """Raises TheoryError when a controller has no law, when there is no equilibrium, and when a
         drop-tail queue is congested in it; ValueError for arguments out of range."""
         for c in network.classes:
-            check_law(c.name, c.controller)
+            check_law(c.name, c.controller, moving=True)
         self.network = network
         self.equilibrium: Equilibrium = equilibrium(network, rtt="queueing", floor=floor, mesh=mesh)
         self.mesh = self.equilibrium.mesh

@@ -1,14 +1,14 @@
 //! CUBIC: a window that is a cubic function of the time since the last reduction.
 //!
 //! Source: RFC 9438 (symbols `C`, `beta_cubic`, `W_max`, `K`, `W_est`, `cwnd_epoch`, `cwnd_prior`).
-//! It has no drift: growth depends on time, not on what was acknowledged, so theory has nothing to
-//! solve.
+//! Growth depends on time, not on what was acknowledged; theory has its response function instead
+//! of a drift ([`InTheMean`]).
 
 use super::each::{Each, Single};
 use crate::kind::{Choice, Described, Kind};
 use crate::scheme::Scheme;
 use crate::slow_start::{AnySlowStart, HyStart, SlowStart, Step};
-use crate::{Acked, Cause, Phase, Settings, Window};
+use crate::{Acked, Cause, Law, LawVisitor, PathView, Phase, Settings, Window};
 
 /// `C` in segments/s³.
 const C: f64 = 0.4;
@@ -39,14 +39,34 @@ struct State {
     k: f64,
     w_est: f64,
     cwnd_prior: f64,
+    /// How fast it grows beside CUBIC: see [`CubicControl::grow_as`].
+    part: f64,
 }
 
 impl CubicControl {
     pub(crate) fn new(settings: Settings, slow_start: AnySlowStart) -> Self {
         let window = Window { cwnd: settings.initial_window, ssthresh: settings.initial_ssthresh };
         let (w_max, w_est, cwnd_prior) = (0.0, 0.0, 0.0);
-        let state = State { window, w_max, epoch: None, k: 0.0, w_est, cwnd_prior };
+        let state = State { window, w_max, epoch: None, k: 0.0, w_est, cwnd_prior, part: 1.0 };
         CubicControl { settings, slow_start, state, before: state, last: 0.0 }
+    }
+
+    /// Grows as a CUBIC that has √`part` times the rate at equal loss and round trip, from now on:
+    /// with `C part²`, and `α_cubic part` in the Reno-friendly region. The window goes on along the
+    /// new curve from where it is on the old one.
+    pub(super) fn grow_as(&mut self, part: f64, now: f64) {
+        let State { epoch, k, part: before, .. } = &mut self.state;
+        if let Some(epoch) = epoch.filter(|_| part != *before) {
+            // C (t − K)³ stays what it is.
+            let t = now - epoch;
+            *k = t - (t - *k) * libm::cbrt(*before * *before / (part * part));
+        }
+        *before = part;
+    }
+
+    /// `C`, in segments/s³.
+    fn c(&self) -> f64 {
+        C * self.state.part * self.state.part
     }
 
     /// Slow start; returns the segments that are left over at its end.
@@ -74,9 +94,9 @@ impl CubicControl {
             None => self.begin(ack.now.seconds()),
         };
         let t = ack.now.seconds() - start;
-        let State { window: Window { cwnd, .. }, w_est, cwnd_prior, .. } = &mut self.state;
+        let State { window: Window { cwnd, .. }, w_est, cwnd_prior, part, .. } = &mut self.state;
         let alpha = if *w_est >= *cwnd_prior { 1.0 } else { ALPHA_CUBIC };
-        *w_est += alpha * segments / *cwnd;
+        *w_est += *part * alpha * segments / *cwnd;
         let (w, w_est) = (*cwnd, *w_est);
         let grown = if self.w_cubic(t) < w_est {
             w.max(w_est) // Reno-friendly
@@ -90,12 +110,13 @@ impl CubicControl {
     /// A stage of congestion avoidance begins (§4.2). Without a reduction before it, it begins at
     /// its plateau.
     fn begin(&mut self, now: f64) -> f64 {
+        let c = self.c();
         let state = &mut self.state;
         let w = state.window.cwnd;
         state.epoch = Some(now);
         state.w_est = w;
         if w < state.w_max {
-            state.k = libm::cbrt((state.w_max - w) / C);
+            state.k = libm::cbrt((state.w_max - w) / c);
         } else {
             (state.k, state.w_max) = (0.0, w);
         }
@@ -105,7 +126,7 @@ impl CubicControl {
     /// Eq. 1.
     fn w_cubic(&self, t: f64) -> f64 {
         let from_plateau = t - self.state.k;
-        C * from_plateau * from_plateau * from_plateau + self.state.w_max
+        self.c() * from_plateau * from_plateau * from_plateau + self.state.w_max
     }
 
     /// §4.6 and §4.7.
@@ -205,6 +226,40 @@ impl Scheme for Cubic {
 
     fn with_slow_start(self, slow_start: AnySlowStart) -> Option<Self> {
         Some(Cubic { slow_start })
+    }
+
+    fn visit_mean<V: LawVisitor>(self, visitor: V) -> Option<V::Output> {
+        Some(visitor.visit(InTheMean { part: |_, _| 1.0 }))
+    }
+}
+
+/// CUBIC as a law that has its mean window at each loss: RFC 9438 §5.1, and Reno's where that is
+/// larger. `part` is [`CubicControl::grow_as`]'s.
+///
+/// The RFC's mean is that of one sawtooth after the other, in which Reno has √(1.5/p). The laws'
+/// drift gives Reno √(2/p); losses here have the same factor 4/3, so that CUBIC is to Reno as in the
+/// RFC.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct InTheMean {
+    pub(super) part: fn(usize, &[PathView]) -> f64,
+}
+
+impl Law for InTheMean {
+    type Note = ();
+
+    fn growth(&self, me: usize, paths: &[PathView]) -> f64 {
+        let (w, part) = (paths[me].cwnd, (self.part)(me, paths));
+        let sawtooth = 4.0 / 3.0;
+        let steepness = libm::cbrt(C * (3.0 + BETA_CUBIC) / (4.0 * (1.0 - BETA_CUBIC)));
+        // The loss at which CUBIC has this window, and that at which Reno has it.
+        let cubic =
+            sawtooth * steepness * paths[me].srtt * libm::cbrt(part * part) / (w * libm::cbrt(w));
+        let reno = sawtooth * 1.5 * part / (w * w);
+        cubic.max(reno) * (w - self.backoff(me, paths))
+    }
+
+    fn backoff(&self, me: usize, paths: &[PathView]) -> f64 {
+        BETA_CUBIC * paths[me].cwnd
     }
 }
 

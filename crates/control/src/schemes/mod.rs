@@ -1,11 +1,11 @@
 //! The registry of controllers that are not a law in a shell: they act on time, delay or rate, and
-//! so have no drift. One file each, one line each.
+//! so have no drift, except in the mean. One file each, one line each.
 
 use crate::controller::forward;
 use crate::kind::kinds;
 use crate::scheme::Scheme;
 use crate::slow_start::AnySlowStart;
-use crate::{Needs, Settings};
+use crate::{LawVisitor, Needs, Settings};
 
 mod background;
 mod delay;
@@ -28,6 +28,11 @@ macro_rules! schemes {
             /// The needs of its controller from the endpoints.
             pub fn needs(self) -> Needs {
                 match self { $(AnyScheme::$type(scheme) => scheme.needs(),)* }
+            }
+
+            /// Calls `visitor` with the law that the scheme is in the mean, if it is one.
+            pub(crate) fn visit_mean<V: LawVisitor>(self, visitor: V) -> Option<V::Output> {
+                match self { $(AnyScheme::$type(scheme) => scheme.visit_mean(visitor),)* }
             }
 
             /// The same scheme with another slow start; `None` if it has its own.
@@ -63,6 +68,7 @@ macro_rules! schemes {
 }
 schemes! {
     cubic::Cubic,
+    coupled_cubic::CoupledCubic,
     wvegas::Wvegas,
     bbr::Bbr,
     lp::Lp,
