@@ -144,7 +144,7 @@ def test_theory_is_that_of_the_command_and_says_why_it_has_none(server: Server) 
     assert found["why"] == ""
     for name, controller, why in (
         ("cs218/csma", "", "medium 'lan'"),
-        ("khalili/scenario-c", "cubic", "has no drift"),
+        ("khalili/scenario-c", "bbr", "has no drift"),
         ("khalili/scenario-c", "nobody", "there is no controller `nobody`"),
     ):
         asked = request(name, controller, ())

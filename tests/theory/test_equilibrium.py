@@ -54,6 +54,26 @@ def test_reno_settles_at_its_closed_form_on_every_path(path):
 
 @given(paths())
 @SETTINGS
+def test_cubic_has_the_window_of_the_rfc_and_renos_where_that_is_larger(path):
+    p, rtt = path
+    # RFC 9438 eq. 5 with C = 0.4 and beta = 0.7; losses are 4/3 of the RFC's, as Reno's are here.
+    cubic = (0.4 * 3.7 / 1.2) ** 0.25 * (rtt / (0.75 * p)) ** 0.75
+    expected = np.maximum(cubic, closed_forms.reno_windows(p))
+    assert windows("cubic", p, rtt) == pytest.approx(expected, rel=TENTH_PERCENT)
+
+
+@given(paths(least=2))
+@SETTINGS
+def test_coupled_cubic_has_the_rate_of_cubic_on_the_best_path(path):
+    p, rtt = path
+    alone = windows("cubic", p, rtt) / rtt
+    together = windows("coupled-cubic", p, rtt) / rtt
+    assert together.sum() == pytest.approx(alone.max(), rel=HALF_PERCENT)
+    assert together == pytest.approx(together.sum() * alone**2 / (alone**2).sum(), rel=0.05)
+
+
+@given(paths())
+@SETTINGS
 def test_ewtcp_settles_at_its_closed_form(path):
     p, rtt = path
     n = len(p)

@@ -3,6 +3,7 @@ equations.
 """
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -278,8 +279,10 @@ def test_axes_that_there_are_not_are_refused_with_those_that_there_are(axes, mes
 # What cannot be asked says why.
 
 
-@pytest.mark.parametrize("controller", ["cubic", "bbr", "no-such-thing"])
-@pytest.mark.parametrize("question", [equilibrium, Fluid])
+@pytest.mark.parametrize(
+    ("controller", "question"),
+    [("cubic", Fluid), *product(["bbr", "no-such-thing"], [equilibrium, Fluid])],
+)
 def test_a_controller_without_a_law_has_no_drift_and_the_error_says_so(question, controller):
     network = Network.from_plan(scenario_c(10, controller=controller))
     with pytest.raises(

@@ -205,8 +205,8 @@ def test_a_single_parameter_is_a_table_with_a_column_for_each_class(theory):
         (["--map", "flow.multipath.count=1,2", "--of", "delay"], "rate, total, jain"),
         (["--map", "flow.multipath.count=1,2", "--out", "map.txt"], "must end in one of"),
         (["--set", "flow.multipath.controller=nonesuch"], "nonesuch"),
-        (["--controller", "cubic"], "the controller 'cubic' has no drift"),
-        (["--controller", "bbr", "--fluid"], "the controller 'bbr' has no drift"),
+        (["--controller", "bbr"], "the controller 'bbr' has no drift"),
+        (["--controller", "cubic", "--fluid"], "the controller 'cubic' has no drift"),
     ],
 )
 def test_wrong_words_end_with_status_two_and_say_what_would_be_right(

@@ -60,9 +60,10 @@ def check_law(class_name: str, controller: str, *, moving: bool = False) -> None
         why = "its drift is no number" if named["law"] else f"its rule is {named['formula']}"
     except ValueError as unknown:
         why = "it is a Python class" if controller.startswith("py:") else str(unknown)
+    lacks = "fluid model or stability" if moving else "equilibrium, fluid model or stability"
     raise TheoryError(
-        f"class {class_name!r}: the controller {label!r} has no drift, so theory has no "
-        f"{'fluid model or stability' if moving else 'equilibrium, fluid model or stability'} of it; choose one that is a law, growth per segment and backoff, such as "
+        f"class {class_name!r}: the controller {label!r} has no drift, so theory has no {lacks} of it; "
+        "choose one that is a law, growth per segment and backoff, such as "
         f"reno or lia ({why})"
     )
 

@@ -181,8 +181,19 @@ def left_out(plan: planned.Plan) -> list[str]:
             link.reorder or link.duplicate for link in links
         ),
         "random processing time (jitter)": any(link.jitter_s for link in links),
+        "how CUBIC moves: its mean window at a loss counts (RFC 9438 §5.1)": any(
+            _in_the_mean(c.law or c.controller) for c in classes
+        ),
     }
     return [part for part, present in parts.items() if present]
+
+
+def _in_the_mean(controller: str) -> bool:
+    """Whether theory knows a controller's mean window, and no more of it."""
+    if controller.startswith("py:"):
+        return False
+    named = _core.controller(controller)
+    return named["steady"] and not named["law"]
 
 
 def refusal(plan: planned.Plan) -> str | None:
