@@ -22,7 +22,7 @@ from anabranch.advice import (
     diseases,
     parse,
 )
-from anabranch.advice.candidates import Situation
+from anabranch.advice.candidates import Situation, Span
 from anabranch.advice.links import distinct
 from anabranch.advice.saying import unknown, verdict
 from anabranch.cli.application import app
@@ -145,7 +145,7 @@ def test_what_was_assumed_is_said() -> None:
 
 def test_simulated_advice_obeys_the_physics() -> None:
     """No candidate is faster than its links, and uncoupled paths take more than coupled ones."""
-    found = advise(LINKS, seeds=4)
+    found = advise(LINKS, seeds=4, span=Span(90.0, 30.0))
     apart = {one.candidate.controller: one.case(False) for one in found.outcomes}
     joint = {one.candidate.controller: one.case(True) for one in found.outcomes}
     assert all(case.rate_bps.mean < 30e6 for case in apart.values())

@@ -190,7 +190,7 @@ def _rate(arrived_s: Floats, bits: float) -> Estimate:
 
 def _of_trains(rates: Floats) -> float:
     """The rate of trains that nobody divides."""
-    most = float(np.quantile(rates, UNDIVIDED))
+    most = float(np.quantile(rates, UNDIVIDED, method="lower"))
     return float(np.median(rates[(rates > 0.8 * most) & (rates <= most)]))
 
 
@@ -247,20 +247,26 @@ def loss_events(path: Packets) -> tuple[Floats, Floats]:
 
 
 def _loss(paths: Sequence[Packets], trips: Sequence[Estimate], queue_s: float) -> Estimate:
-    """Probability of a loss while the queue is not nearly full."""
-    events = packets = 0
+    """Probability of a loss while the queue is not nearly full; of all packets no more were lost."""
+    events = packets = lost = sent = 0
     for path, trip in zip(paths, trips, strict=True):
         limit = trip.value + NEAR_FULL * queue_s
-        events += int((loss_events(path)[1] < limit).sum())
+        before = loss_events(path)[1]
+        events += int((before < limit).sum())
         packets += int((path.rtt_s < limit).sum())
+        lost += len(before)
+        sent += len(path.rtt_s)
     if not packets:
-        return Estimate(0.0, 0.0, 0.0)
+        return Estimate(0.0, 0.0, lost / sent)
     if events < RANDOM:
-        return Estimate(0.0, 0.0, min(UNHEARD / packets, 1e-3))
+        return Estimate(0.0, 0.0, min(UNHEARD / packets, lost / sent, MOST_LOSS))
     spread = 1.96 * float(np.sqrt(events))
-    return Estimate(
-        events / packets, max(0.0, events - spread) / packets, (events + spread) / packets
-    )
+    ends = (events, max(0.0, events - spread), events + spread)
+    return Estimate(*(min(end / packets, MOST_LOSS) for end in ends))
+
+
+MOST_LOSS = 0.4
+"""A scenario's links lose less than half."""
 
 
 def _busy_bps(paths: Sequence[Packets], trips: Sequence[Estimate], queue_s: float) -> float:

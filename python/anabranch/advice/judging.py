@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..makers import Core, Maker
 from ..scenario import Scenario
 from ..statistics import Interval, foreseen, interval, ratio_of_means
+from ..theory import Network, TheoryError, equilibrium
 from .candidates import CANDIDATES, MINE, OTHER, SPAN, Candidate, Situation, Span, document
 from .links import Link, distinct
 from .measured import Measured
@@ -43,6 +44,8 @@ class Case:
     """
     delay_s: float
     """95th percentile of the round trips over all paths."""
+    theory_bps: float | None = None
+    """The connection's rate at the equilibrium; None where theory has no answer."""
 
     @property
     def harms(self) -> bool:
@@ -80,6 +83,7 @@ class Outcome:
                 f"between{end}_bps": case and list(case.between_bps),
                 f"kept{end}": case and case.kept.to_json(),
                 f"delay_p95{end}_s": case and case.delay_s,
+                f"theory{end}_bps": case and case.theory_bps,
             }
         return row | {"harms": self.harms(None)}
 
@@ -146,11 +150,10 @@ def advise(
     steps = Steps((2 if shared is None else 1) * count, progress)
     apart = joint = None
     if shared is not True:
-        apart = Bench(
-            [replace(one, shared_bps=None) for one in drawn], span, maker or Core(), steps
-        )
+        alone, *each = (replace(one, shared_bps=None) for one in (middle, *drawn))
+        apart = Bench(alone, each, span, maker or Core(), steps)
     if shared is not False:
-        joint = Bench(drawn, span, maker or Core(), steps)
+        joint = Bench(middle, drawn, span, maker or Core(), steps)
     outcomes = [
         Outcome(
             candidate,
@@ -159,7 +162,9 @@ def advise(
         )
         for candidate in candidates
     ]
-    singles = (apart or joint or Bench((), span, Core(), steps)).beside
+    singles = [single for bench in (apart, joint) if bench for single in bench.beside][
+        : len(middle.links)
+    ]
     best = max((interval(single.rates[MINE]) for single in singles), key=lambda one: one.mean)
     situation = middle if shared else replace(middle, shared_bps=None)
     return Advice(situation, shared, tuple(outcomes), best, measured)
@@ -205,6 +210,8 @@ class Gathered:
 class Bench:
     """Makes the runs of a case."""
 
+    middle: Situation
+    """The situation that is most likely."""
     situations: Sequence[Situation]
     """One for each replication."""
     span: Span
@@ -215,12 +222,33 @@ class Bench:
         """A candidate on all links."""
         found = self.gather(controller)
         rates = found.rates[MINE]
-        return Case(interval(rates), foreseen(rates), self.kept(found), found.delay_s)
+        return Case(
+            interval(rates),
+            foreseen(rates),
+            self.kept(found),
+            found.delay_s,
+            self.equilibrium_bps(controller),
+        )
+
+    def equilibrium_bps(self, controller: str) -> float | None:
+        """Theory's rate of the connection, for the situation that is most likely. A law with
+        `+sbd` is the law where the paths share, and Reno on each where not.
+        """
+        situation = self.middle
+        law, sbd, _ = controller.partition("+sbd")
+        if sbd and situation.shared_bps is None:
+            law = "reno"
+        every = list(range(len(situation.links)))
+        try:
+            plan = Scenario.written(document(situation, law, every, self.span)).plan()
+            return equilibrium(Network.from_plan(plan)).class_rates_bps[MINE]
+        except TheoryError:
+            return None
 
     @cached_property
     def beside(self) -> list[Gathered]:
         """One TCP in place of the connection, on each link in turn."""
-        return [self.gather(OTHER, [number]) for number in range(len(self.situations[0].links))]
+        return [self.gather(OTHER, [number]) for number in range(len(self.middle.links))]
 
     def gather(self, controller: str, paths: Sequence[int] | None = None) -> Gathered:
         """The replications of a controller on all links, or on some. Situations that are equal are

@@ -118,7 +118,7 @@ def distinct(links: Sequence[Link]) -> None:
     """Raises ValueError unless there are two links or more and their names differ."""
     if len(links) < 2:
         raise ValueError(
-            f"{len(links) or 'no'} link{'' if len(links) == 1 else 's'}; advice is for two or more"
+            f"{len(links) or 'no'} link{'' if len(links) == 1 else 's'}; advice is for two links or more"
         )
     names = [link.name for link in links]
     for place, name in enumerate(names):

@@ -181,9 +181,15 @@ def measured_cells(measured: Measured) -> dict[str, list[str]]:
 
 NOTES = (
     "others: what the others on a link keep of what they have beside one TCP in place of the connection, where "
-    f"they keep least; below {100 * KEPT:g} % a candidate harms. shared: if all links lead over one bottleneck. CPU: of a "
-    "processor for the controller's callbacks, at 100 Mb/s and 1 Gb/s, beyond the kernel's own."
+    f"they keep least; below {100 * KEPT:g} % a candidate harms. theory: the equilibrium, where there is one. "
+    "shared: if all links lead over one bottleneck. CPU: of a processor for the controller's callbacks, at "
+    "100 Mb/s and 1 Gb/s, beyond the kernel's own."
 )
+
+
+def all_diseases(advice: Advice) -> list[str]:
+    """Those of the links, and those that a measurement shows."""
+    return diseases(advice.situation) + (advice.measured.diseases if advice.measured else [])
 
 
 def to_json(advice: Advice) -> dict[str, Any]:
@@ -202,6 +208,6 @@ def to_json(advice: Advice) -> dict[str, Any]:
         "single_bps": advice.single_bps.to_json(),
         "do": do,
         "undo": undo,
-        "diseases": diseases(situation),
+        "diseases": all_diseases(advice),
         "unknown": unknown(advice),
     }

@@ -170,7 +170,7 @@ def _write_card(advice: Advice, file: Path) -> None:
 
 def _show(advice: Advice) -> None:
     """The table, the verdict, and what belongs to it."""
-    from ..advice.saying import NOTES, commands, diseases, measured_cells, unknown, verdict
+    from ..advice.saying import NOTES, all_diseases, commands, measured_cells, unknown, verdict
 
     out = console()
     replications = advice.single_bps.n
@@ -184,7 +184,7 @@ def _show(advice: Advice) -> None:
     for title, lines in (
         ("On the host that sends:", do),
         ("To undo it:", undo),
-        ("What is wrong with the links:", diseases(advice.situation)),
+        ("What is wrong with the links:", all_diseases(advice)),
         ("What is not known:", unknown(advice)),
     ):
         if lines:
@@ -208,6 +208,8 @@ def _cells(advice: Advice) -> dict[str, list[str]]:
         cases = [case for case in of if case]
         if cases:
             cells[f"mine{end or ' Mb/s'}"] = column([case.rate_bps for case in cases], RATE)
+            if any(case.theory_bps for case in cases):
+                cells[f"theory{end}"] = column([case.theory_bps for case in cases], RATE)
             cells[f"others{end or ' %'}"] = [str(case.kept.times(100.0)) for case in cases]
     delays = [one.case(advice.shared).delay_s for one in rows]
     cells["RTT p95 ms"] = [significant(1e3 * delay, 2) for delay in delays]

@@ -45,4 +45,5 @@ def join(found: Sequence[Measured]) -> Measured:
     if len(found) == 1:
         return found[0]
     fitted = [one for part in found for one in part.fitted]
-    return Measured(fitted, None, [note for part in found for note in part.notes])
+    notes = [note for part in found for note in part.notes]
+    return Measured(fitted, None, notes, [one for part in found for one in part.diseases])

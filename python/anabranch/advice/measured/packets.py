@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +35,35 @@ def read(path: Path) -> Measured:
     capture = read_capture(path, delays=True)
     rows = _subflows(capture)
     names = _names(capture, rows)
-    return measured(names, [_packets(capture, row) for row in rows])
+    found = measured(names, [_packets(capture, row) for row in rows])
+    return replace(found, diseases=_diseases(capture, rows))
+
+
+def _diseases(capture: Capture, rows: list[int]) -> list[str]:
+    """Why a path carried nothing."""
+    flow = capture.paths.flow[rows[0]]
+    own = np.flatnonzero(capture.paths.flow == flow).tolist()
+    idle = [capture.label(row) for row in own if row not in rows]
+    found = [
+        f"{name} joined and carried next to nothing: is it a backup, or much slower than the others?"
+        for name in idle
+    ]
+    if len(own) == 1 and capture.paths.multipath[own[0]]:
+        announced = int(capture.flows.addresses_announced[flow])
+        found.append(
+            "the second path was not used: "
+            + (
+                f"{announced} addresses were announced, and nobody joined; look at `ip mptcp limits`"
+                if announced
+                else "no address was announced or joined; add it with `ip mptcp endpoint add`"
+            )
+        )
+    if len(own) == 1 and not capture.paths.multipath[own[0]]:
+        found.append(
+            "the connection is plain TCP: the application did not ask for MPTCP (`mptcpize run`), the "
+            "other side has none, or a middlebox strips its options"
+        )
+    return found
 
 
 def _subflows(capture: Capture) -> list[int]:

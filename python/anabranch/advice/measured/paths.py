@@ -20,7 +20,9 @@ class Measured:
     shared: bool | None
     """Whether all paths lead over one bottleneck; None if that is not known."""
     notes: list[str] = field(default_factory=list)
-    """What is odd about the measurement."""
+    """What the measurement does not tell."""
+    diseases: list[str] = field(default_factory=list)
+    """What is wrong with the paths."""
 
     def named(self, name: str) -> Measured:
         """The same with another name of its only path. Raises ValueError if there are more."""
