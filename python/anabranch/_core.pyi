@@ -173,6 +173,8 @@ class Named(TypedDict):
     """Whether its growth jumps, so that its drift must be interpolated."""
     ported: bool
     """Whether the kernel can run it."""
+    linux: str | None
+    """The kernel's name of a controller that only the running kernel has (`linux:NAME`)."""
     detector: str | None
     """The detector of shared bottlenecks of a law that couples only paths that share."""
     port: bool

@@ -27,7 +27,10 @@ pub(crate) fn controller<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py
     row.set_item("source", spec.source())?;
     row.set_item("kind", spec.described().map(|described| described.names[0]))?;
     row.set_item("formula", spec.formula())?;
-    let law = !matches!(spec.kind(), ControllerKind::Scheme(_) | ControllerKind::WhenShared(..));
+    let law = !matches!(
+        spec.kind(),
+        ControllerKind::Scheme(_) | ControllerKind::WhenShared(..) | ControllerKind::Linux(_)
+    );
     row.set_item("law", law)?;
     row.set_item("steady", spec.visit_law(Steady).is_some())?;
     row.set_item("detector", spec.detector().map(|kind| kind.described().names[0]))?;
@@ -35,6 +38,7 @@ pub(crate) fn controller<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py
     row.set_item("min_ssthresh", spec.min_ssthresh())?;
     row.set_item("set_valued", spec.set_valued())?;
     row.set_item("ported", spec.ported())?;
+    row.set_item("linux", spec.linux())?;
     row.set_item(
         "port",
         matches!(spec.kind(), ControllerKind::Kernel(_) | ControllerKind::KernelWritten(_)),

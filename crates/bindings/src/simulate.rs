@@ -5,7 +5,7 @@ use crate::memory::{self, Allowance};
 use crate::outside::{Failure, PythonControllers};
 use crate::recording::open;
 use crate::tables::Dicts;
-use crate::{MemoryEnded, read};
+use crate::{MemoryEnded, ScenarioError, read};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -44,6 +44,7 @@ pub(crate) fn simulate<'py>(
     unwritten: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let plan = read(text, name, &overrides, controller)?;
+    plan.simulated().map_err(ScenarioError::new_err)?;
     let outside = outside.map(|(name, class)| Classes { name, class, failure: Arc::default() });
     let failure = outside.as_ref().map(|classes| classes.failure.clone());
     let wanted = Observe { series, events: events.then_some(usize::MAX) };

@@ -35,8 +35,8 @@ enum OtherControl {
 
 impl AnyController {
     /// Builds the controller that `spec` names for a connection with `paths` paths. All are
-    /// members, and none has a round-trip sample yet. `None` for a law in the kernel's shell: see
-    /// `ports`.
+    /// members, and none has a round-trip sample yet. `None` for a law in the kernel's shell, see
+    /// `ports`, and for a controller that only the running kernel has.
     pub fn new(spec: &ControllerSpec, settings: Settings, paths: usize) -> Option<Self> {
         let control = match spec.kind() {
             ControllerKind::Law(law, AnySlowStart::Standard(slow_start)) => {
@@ -61,7 +61,9 @@ impl AnyController {
             ControllerKind::Outside(outside) => {
                 OtherControl::Outside(OutsideControl::new(outside.clone(), settings, paths))
             }
-            ControllerKind::Kernel(_) | ControllerKind::KernelWritten(_) => return None,
+            ControllerKind::Kernel(_)
+            | ControllerKind::KernelWritten(_)
+            | ControllerKind::Linux(_) => return None,
         };
         Some(AnyController::Other(Box::new(Other { needs: spec.needs(), control })))
     }

@@ -15,6 +15,12 @@ use units::name::{offer, strip};
 /// Prefix of a law that runs with the kernel's arithmetic.
 const KERNEL: &str = "kernel:";
 
+/// Prefix of a controller of the running kernel's own, such as `linux:westwood`.
+const LINUX: &str = "linux:";
+
+/// Longest name of a controller of the kernel (`TCP_CA_NAME_MAX` without its end).
+const LONGEST_LINUX: usize = 15;
+
 /// Suffix of a law that couples only paths that share a bottleneck.
 const SBD: &str = "sbd";
 
@@ -42,6 +48,8 @@ pub enum ControllerKind {
     WhenShared(Arc<ControllerKind>, AnyDetector),
     /// A controller that is not a law.
     Scheme(AnyScheme),
+    /// A controller of the running kernel's own, by the kernel's name. It is not simulated.
+    Linux(Arc<str>),
     /// A controller from outside, without a textual form.
     Outside(Arc<dyn Outside>),
 }
@@ -49,7 +57,9 @@ pub enum ControllerKind {
 impl PartialEq for ControllerKind {
     /// Controllers from outside are equal only if they are the same object.
     fn eq(&self, other: &Self) -> bool {
-        use ControllerKind::{Kernel, KernelWritten, Law, Outside, Scheme, WhenShared, Written};
+        use ControllerKind::{
+            Kernel, KernelWritten, Law, Linux, Outside, Scheme, WhenShared, Written,
+        };
         match (self, other) {
             (Law(a, s), Law(b, t)) => (a, s) == (b, t),
             (Written(a, s), Written(b, t)) => (a, s) == (b, t),
@@ -57,6 +67,7 @@ impl PartialEq for ControllerKind {
             (KernelWritten(a), KernelWritten(b)) => a == b,
             (WhenShared(a, d), WhenShared(b, e)) => (a, d) == (b, e),
             (Scheme(a), Scheme(b)) => a == b,
+            (Linux(a), Linux(b)) => a == b,
             (Outside(a), Outside(b)) => Arc::ptr_eq(a, b),
             _ => false,
         }
@@ -93,7 +104,16 @@ impl ControllerSpec {
             ControllerKind::Written(..)
             | ControllerKind::WhenShared(..)
             | ControllerKind::KernelWritten(_)
+            | ControllerKind::Linux(_)
             | ControllerKind::Outside(_) => None,
+        }
+    }
+
+    /// The kernel's name of a controller that only the running kernel has; it cannot be simulated.
+    pub fn linux(&self) -> Option<&str> {
+        match &self.kind {
+            ControllerKind::Linux(name) => Some(name),
+            _ => None,
         }
     }
 
@@ -211,6 +231,7 @@ impl ControllerKind {
             }
             ControllerKind::WhenShared(..)
             | ControllerKind::Scheme(_)
+            | ControllerKind::Linux(_)
             | ControllerKind::Outside(_) => None,
         }
     }
@@ -233,15 +254,16 @@ impl FromStr for ControllerSpec {
     type Err = UnknownController;
 
     /// Parses `NAME`, `NAME:OPTION`, either with `+SLOW_START`, `+sbd` or `+sbd:DETECTOR` after it,
-    /// or `kernel:NAME`; or the text of a law. Case, hyphens, underscores and spaces of names are
+    /// `kernel:NAME`, or `linux:NAME`; or the text of a law. Case, hyphens, underscores and spaces of names are
     /// ignored.
     fn from_str(text: &str) -> Result<Self, UnknownController> {
         if is_text(text) {
             return written(text);
         }
-        let (kind, text) = match strip(KERNEL, text) {
-            Some(law) => kernel(law)?,
-            None => readable(text)?,
+        let (kind, text) = match (strip(KERNEL, text), strip(LINUX, text)) {
+            (Some(law), _) => kernel(law)?,
+            (_, Some(name)) => linux(name)?,
+            _ => readable(text)?,
         };
         Ok(ControllerSpec { text: text.into(), kind })
     }
@@ -316,6 +338,16 @@ fn kernel(name: &str) -> Read {
     let all: Vec<String> = ported().iter().map(|law| format!("{KERNEL}{law}")).collect();
     let all = all.join(", ");
     Err(UnknownController(format!("there is no controller `{KERNEL}{name}`; there are {all}")))
+}
+
+/// A controller of the running kernel's own: whether it has it is known only there.
+fn linux(name: &str) -> Read {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if name.is_empty() || name.len() > LONGEST_LINUX || !name.chars().all(plain) {
+        let right = "write linux: and a name of net.ipv4.tcp_available_congestion_control";
+        return Err(UnknownController(format!("`{LINUX}{name}`: {right}")));
+    }
+    Ok((ControllerKind::Linux(name.into()), format!("{LINUX}{name}")))
 }
 
 fn readable(text: &str) -> Read {
@@ -424,6 +456,7 @@ fn with_slow_start(kind: &ControllerKind, slow_start: AnySlowStart) -> Option<Co
         | ControllerKind::WhenShared(..)
         | ControllerKind::Written(..)
         | ControllerKind::KernelWritten(_)
+        | ControllerKind::Linux(_)
         | ControllerKind::Outside(_) => None,
     }
 }
@@ -532,9 +565,20 @@ mod tests {
             ("rtt-compensator+HYSTART", "lia+hystart"),
             ("OLIA+hystart+SBD", "olia+hystart+sbd"),
             ("lia+sbd:RFC 8382", "lia+sbd:rfc8382"),
+            ("Linux:westwood", "linux:westwood"),
         ] {
             assert_eq!(text.parse::<ControllerSpec>().expect(text).to_string(), name);
         }
+    }
+
+    #[test]
+    fn a_name_of_the_kernels_own_is_one_that_the_kernel_could_have() {
+        for text in ["linux:", "linux:a name", "linux:sixteen-letters-"] {
+            assert!(error(text).contains("tcp_available_congestion_control"), "{text}");
+        }
+        let own: ControllerSpec = "linux:dctcp".parse().expect("a name");
+        assert_eq!((own.linux(), own.ported()), (Some("dctcp"), false));
+        assert!(crate::AnyController::new(&own, crate::Settings::default(), 1).is_none());
     }
 
     #[test]

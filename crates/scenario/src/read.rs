@@ -14,6 +14,20 @@ use core::ops::Range;
 use std::sync::Arc;
 
 impl Plan {
+    /// Whether it can be simulated; if not, why: a controller that only the kernel has.
+    pub fn simulated(&self) -> Result<(), String> {
+        for class in &self.classes {
+            if let Some(name) = class.controller.linux() {
+                return Err(format!(
+                    "flow `{}`: linux:{name} is the running kernel's own, and is not simulated; \
+                     `anabranch linux run` runs it",
+                    class.name
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// The plan with controllers from outside in every flow that is the subject. If none is, these
     /// are the flows with several paths or, if no flow has several, all flows over TCP.
     pub fn with_outside(mut self, outside: Arc<dyn Outside>) -> Self {

@@ -33,6 +33,8 @@ def kernels_own(controller: str) -> str | None:
     `kernel:reno` is Reno in our shell.
     """
     named = _core.controller(controller)
+    if named["linux"]:
+        return named["linux"]
     if named["kind"] == "reno" and named["ported"] and not named["port"]:
         return "reno"
     return named["text"] if named["text"] in OWN else None
@@ -83,8 +85,8 @@ def refused_paths(plan: Plan, planned: Class) -> list[str]:
         ported = [law["name"] for law in _core.controllers() if law["kernel"]]
         known = ", ".join([*ported, *OWN])
         found.append(
-            f"there is no controller {planned.controller} for the kernel; there are: {known}"
-            + unsupported(planned)
+            f"there is no controller {planned.controller} for the kernel; there are: {known}, and "
+            "linux:NAME for one of the kernel's own" + unsupported(planned)
         )
     for number, path in enumerate(planned.paths):
         links = [plan.links[index] for index in path.links]

@@ -58,6 +58,8 @@ def check_law(class_name: str, controller: str, *, moving: bool = False) -> None
         if known and np.isfinite(_core.drift(controller, *one)).all():
             return
         why = "its drift is no number" if named["law"] else f"its rule is {named['formula']}"
+        if named["linux"]:
+            why = "it is the running kernel's own"
     except ValueError as unknown:
         why = "it is a Python class" if controller.startswith("py:") else str(unknown)
     lacks = "fluid model or stability" if moving else "equilibrium, fluid model or stability"
