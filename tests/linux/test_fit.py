@@ -6,6 +6,8 @@ import resource
 
 import pytest
 
+from anabranch import ScenarioError
+from anabranch import run as simulate
 from anabranch.linux import LinuxError, fit, run, settings
 from anabranch.linux.controllers import check_built
 from anabranch.linux.sockets import room_for_files
@@ -118,13 +120,21 @@ def test_a_controller_that_is_not_made_for_the_kernel_is_refused_with_those_that
     for name in ("lia:uncapped", "reno+hystart", "cubic:hystart", "lia+sbd:dwc", "nice"):
         (found,) = fit.refusals(plan(flow=f'controller = "{name}"'))
         assert found.startswith(f"flow `user`: there is no controller {name} for the kernel")
-    for name in ("kernel:lia", "lia+sbd", "cubic", "bbr"):
+    for name in ("kernel:lia", "lia+sbd", "cubic", "bbr", "linux:westwood"):
         assert fit.refusals(plan(flow=f'controller = "{name}"')) == []
 
 
 def test_a_congestion_control_that_this_kernel_was_built_without_is_named() -> None:
     with pytest.raises(LinuxError, match=r"no congestion control none; it has .*reno"):
         check_built("none")
+
+
+def test_a_controller_that_only_the_kernel_has_is_not_simulated() -> None:
+    assert fit.kernels_own("linux:westwood") == "westwood"
+    with pytest.raises(
+        ScenarioError, match="linux:westwood is the running kernel's own, and is not"
+    ):
+        simulate("khalili/two-lossy-paths", controller="linux:westwood")
 
 
 def test_a_scheduler_that_linux_has_not_is_refused_where_there_is_a_choice() -> None:
