@@ -21,6 +21,7 @@ PAPERS: dict[str, Paper] = {
     "cs218": shipped("cs218"),
     "peng-2016": shipped("peng_2016"),
     "ware-2019": shipped("ware_2019"),
+    "ferlin-2016": shipped("ferlin_2016"),
 }
 """The documents by key."""
 

@@ -1,0 +1,1 @@
+"""Coupling where a bottleneck is shared: the ledger of MPTCP-SBD's abstract."""
