@@ -44,6 +44,8 @@ RUST = {
     },
     "emulator": {"topology", "scenario", "network", "units", "wire"},
     "kernel": {"control", "ports", "sharing", "units"},
+    # The program for routers; `wire` for captures.
+    "loader": {"kernel", "sharing", "units", "wire"},
     # `wire` for captures that are read; `emulator` for its tables, on Linux.
     "tables": {"scenario", "simulator", "topology", "emulator", "wire", "units"},
     # Over numbers from any world.
