@@ -1,12 +1,13 @@
 //! Controllers in the kernel: loaded from BPF, selected by name, and observed.
 //!
 //! A [`Controller`] is attached for the lifetime of the value; [`Controller::pin`] lets it outlive
-//! the process. An [`Operator`] does so with the refusals and the words of a command. The C of laws is generated from their texts (`ports`); the C around a law is in
-//! `bpf/shell.h`.
+//! the process. An [`Operator`] does so with the refusals of a command. The C of laws is generated
+//! from their texts (`ports`); the C around a law is in `bpf/shell.h`.
 #![cfg(target_os = "linux")]
 
 include!(env!("AB_LAYOUT"));
 
+mod commands;
 mod controller;
 mod counters;
 mod loaded;
@@ -21,13 +22,14 @@ mod senses;
 mod settings;
 mod subflow;
 
+pub use commands::{Reno, Unloaded, available};
 pub use controller::{Controller, Cost};
 pub use counters::Counters;
 pub use libbpf_rs::{Error, ErrorKind};
 pub use loaded::{Loaded, loaded};
 pub use namespaces::{everywhere, read_setting};
 pub use observed::{ConnectionStatus, ControllerStatus, Status, SubflowStatus};
-pub use operator::{Operator, Refused, Reno, Unloaded, available};
+pub use operator::{Operator, Refused};
 pub use pins::unload;
 pub use programs::{PROGRAMS, Program, SOURCE_FILES, SOURCES, WRITTEN, program};
 pub use rights::{TO_LOAD, is_root, lacking};

@@ -1,8 +1,7 @@
 //! What loaded controllers do: connections, their subflows, and the terms that couple them.
 
-use crate::namespaces::everywhere;
-use crate::operator::{Operator, Refused, known};
-use crate::{Error, Subflow, program, subflows};
+use crate::operator::{Operator, Refused, Use, known, used};
+use crate::{Subflow, program};
 use ports::PATHS;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -12,7 +11,6 @@ const CA_STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
 /// TCP's states (include/net/tcp_states.h).
 const ESTABLISHED: u8 = 1;
 const CLOSE_WAIT: u8 = 8;
-const LISTEN: u8 = 10;
 
 /// Segments; a larger threshold means that none is set.
 const PLAUSIBLE: u32 = 1 << 24;
@@ -96,16 +94,6 @@ pub struct SubflowStatus {
     pub of_reno: Option<f64>,
 }
 
-/// Number of sockets under a loaded controller, in any state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Use {
-    pub(crate) sockets: usize,
-    /// A socket that listens hands on a controller that it chose itself.
-    pub(crate) listening: usize,
-    /// Sockets that have a controller of the same name that was taken out.
-    pub(crate) earlier: usize,
-}
-
 /// The terms of the laws for a subflow, as far as it takes part.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Terms {
@@ -113,15 +101,6 @@ struct Terms {
     sets: String,
     share: Option<f64>,
     of_reno: Option<f64>,
-}
-
-/// Counts the sockets under a controller.
-pub(crate) fn used(rows: &[(u64, Subflow)], kernel_name: &str) -> Use {
-    let own: Vec<&Subflow> =
-        rows.iter().map(|(_, row)| row).filter(|row| row.controller == kernel_name).collect();
-    let now: Vec<&&Subflow> = own.iter().filter(|row| !row.departed).collect();
-    let listening = now.iter().filter(|row| row.state == LISTEN).count();
-    Use { sockets: now.len(), listening, earlier: own.len() - now.len() }
 }
 
 impl Operator {
@@ -147,21 +126,6 @@ impl Operator {
         }
         let working = rows.into_iter().filter(|(_, row)| at_work(row));
         Ok(Status { controllers, connections: connections(working) })
-    }
-
-    /// Every TCP socket under one of our controllers, in any state, with the number of its
-    /// namespace.
-    pub(crate) fn sockets(&self) -> Result<Vec<(u64, Subflow)>, Refused> {
-        let words = self.words;
-        let found = everywhere(subflows).map_err(|error: Error| {
-            Refused(format!(
-                "the sockets under the controllers cannot be read: {error:#}\n\
-                 help: `{words} check` shows what is missing; `{words} unload --force` does not \
-                 need them"
-            ))
-        })?;
-        let each = |(number, rows): (u64, Vec<Subflow>)| rows.into_iter().map(move |r| (number, r));
-        Ok(found.into_iter().flat_map(each).collect())
     }
 }
 

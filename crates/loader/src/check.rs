@@ -49,6 +49,8 @@ struct Fact {
     detail: String,
     /// How to get it if it is missing.
     remedy: String,
+    /// Whether `load` needs it.
+    needed_for: &'static [&'static str],
 }
 
 #[derive(Serialize)]
@@ -63,7 +65,8 @@ fn fact(
     detail: impl Into<String>,
     remedy: impl Into<String>,
 ) -> Fact {
-    Fact { name, state: state.into(), detail: detail.into(), remedy: remedy.into() }
+    let (detail, remedy) = (detail.into(), remedy.into());
+    Fact { name, state: state.into(), detail, remedy, needed_for: &["load"] }
 }
 
 /// Prints what there is, or writes it into a file; whether nothing is missing.
@@ -98,7 +101,8 @@ fn print(found: &Found) -> Result<(), Refused> {
 
 /// Whether everything is present.
 fn allows<'a>(facts: impl IntoIterator<Item = &'a Fact> + Clone) -> State {
-    let any = |state| facts.clone().into_iter().any(|fact| fact.state == state);
+    let needed = || facts.clone().into_iter().filter(|fact| !fact.needed_for.is_empty());
+    let any = |state| needed().any(|fact| fact.state == state);
     match (any(State::No), any(State::Unknown)) {
         (true, _) => State::No,
         (false, true) => State::Unknown,
@@ -192,7 +196,10 @@ fn compiler() -> Fact {
     let Ok(on) = read_setting("net.core.bpf_jit_enable") else {
         return fact("JIT", State::Unknown, "only root may look", AS_ROOT);
     };
-    let on = on.unwrap_or_default();
+    let Some(on) = on else {
+        let hidden = "not shown in this network namespace";
+        return Fact { needed_for: &[], ..fact("JIT", State::Unknown, hidden, "see fields") };
+    };
     let enabled = matches!(&*on, "1" | "2");
     let detail = format!("net.core.bpf_jit_enable = {on}");
     fact("JIT", enabled, detail, "sysctl -w net.core.bpf_jit_enable=1")

@@ -1,6 +1,6 @@
 //! The tables of `status`: controllers, and connections with their subflows.
 
-use crate::OPERATOR;
+use crate::commands::OPERATOR;
 use crate::output::{say, table, write_json};
 use kernel::{ConnectionStatus, ControllerStatus, Refused, Status, SubflowStatus};
 use std::io::{IsTerminal, stdout};

@@ -56,8 +56,8 @@ enum Event<'a> {
     Loss,
 }
 
-/// Feeds a detector with the paths in the order of time, and shows it to `visit` whenever its groups
-/// changed, and at the end.
+/// Feeds a detector with the paths in the order of time, and shows it to `visit` whenever its
+/// groups changed, and at the end.
 pub fn follow(kind: AnyDetector, paths: &[Traced], mut visit: impl FnMut(Time, &Detection)) {
     let mut events: Vec<(Time, usize, Event<'_>)> = Vec::new();
     for (path, traced) in paths.iter().enumerate() {
