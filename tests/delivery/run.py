@@ -193,7 +193,9 @@ def wheel(there: Machine) -> None:
     expect("loaded as ab_olia" in there.run(command, "linux", "load", "olia"), "olia is loaded")
     expect("ab_olia" in there.run(command, "linux", "status"), "status shows it")
     expect(there.run(command, "linux", "unload", "olia") == "unloaded\n", "it is taken out")
-    short = ["--set", "duration=1 s", "--set", "warmup=0 s"]
+    values = ("duration=1 s", "warmup=0 s")
+    spread = [f"flow.{flow}.spread=0 s" for flow in ("multipath", "single-path")]
+    short = [word for value in (*values, *spread) for word in ("--set", value)]
     said = there.run(command, "run", "khalili/scenario-c", "-c", "olia", *short)
     expect("Mb/s" in said, "a second is simulated")
 
