@@ -62,6 +62,7 @@ test: test-rust test-python ## build and run every test
 test-rust: install
 	cargo test --quiet --workspace --exclude bindings --exclude kernel --exclude loader
 	cargo test --quiet --package kernel --package loader -- --nocapture # says which tests it skipped, and why
+	cargo build --quiet --package loader # for tests/linux
 	cargo test --quiet $(FUZZ) --lib # fuzz targets reach every kind
 	cargo test --quiet --manifest-path templates/controller/Cargo.toml --target-dir target
 
