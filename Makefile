@@ -18,7 +18,7 @@ FUZZ := --manifest-path fuzz/Cargo.toml --no-default-features --target-dir targe
 LAST := tools/generate_reference.py
 GENERATORS := $(filter-out $(LAST),$(wildcard tools/generate_*.py)) $(LAST)
 
-.PHONY: help install build demo explorer test test-rust test-python test-linux check generate site fuzz bench reproduce clean
+.PHONY: help install build demo explorer router deb wheel test test-rust test-python test-linux test-delivery check generate site fuzz bench reproduce clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -45,11 +45,24 @@ explorer: build ## the explorer as one file, out/explorer.html, and the page in 
 	node explorer/build.mjs
 	node explorer/build.mjs --single
 
+router: install ## the program for routers, target/*/router/anabranch-linux: linked statically
+	@sh packaging/router.sh
+
+deb: install ## the program for routers and its units as a Debian package in target/
+	@sh packaging/deb.sh "$$(sh packaging/router.sh)"
+
+wheel: install ## the Python package as a wheel in target/wheels, with the controllers for the kernel
+	@sh packaging/wheel.sh
+
+test-delivery: deb wheel ## both in a fresh Debian 12, on this kernel: sudo make test-delivery; needs debootstrap
+	$(PYTHON) tests/delivery/run.py
+
 test: test-rust test-python ## build and run every test
 
 test-rust: install
-	cargo test --quiet --workspace --exclude bindings --exclude kernel
-	cargo test --quiet --package kernel -- --nocapture # says which tests it skipped, and why
+	cargo test --quiet --workspace --exclude bindings --exclude kernel --exclude loader
+	cargo test --quiet --package kernel --package loader -- --nocapture # says which tests it skipped, and why
+	cargo build --quiet --package loader # for tests/linux
 	cargo test --quiet $(FUZZ) --lib # fuzz targets reach every kind
 	cargo test --quiet --manifest-path templates/controller/Cargo.toml --target-dir target
 

@@ -44,6 +44,8 @@ RUST = {
     },
     "emulator": {"topology", "scenario", "network", "units", "wire"},
     "kernel": {"control", "ports", "sharing", "units"},
+    # The program for routers; `wire` for captures.
+    "loader": {"kernel", "sharing", "units", "wire"},
     # `wire` for captures that are read; `emulator` for its tables, on Linux.
     "tables": {"scenario", "simulator", "topology", "emulator", "wire", "units"},
     # Over numbers from any world.
@@ -286,7 +288,16 @@ MOST_FUNCTION_LINES = 60
 MOST_COLUMNS = 100
 """For comments, and code in C; other code is held to it by its formatters, and strings are not."""
 
-SCRIPTS = ("Makefile", ".ci/run", "fuzz/run", "tools/install.sh", "explorer/engine.sh")
+SCRIPTS = (
+    "Makefile",
+    ".ci/run",
+    "fuzz/run",
+    "tools/install.sh",
+    "explorer/engine.sh",
+    "packaging/deb.sh",
+    "packaging/router.sh",
+    "packaging/wheel.sh",
+)
 """Scripts that have comments."""
 
 

@@ -7,7 +7,7 @@ use std::{env, fs};
 const SOURCES: [&str; 4] = ["crates", "bpf/include", "python/anabranch/laws", "Cargo.lock"];
 
 /// Crates that no simulated run uses.
-const OTHERS: [&str; 6] = ["kernel", "emulator", "fairness", "page", "proof", "wasm"];
+const OTHERS: [&str; 7] = ["kernel", "emulator", "fairness", "loader", "page", "proof", "wasm"];
 
 fn main() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -45,6 +45,13 @@ fn compile(source: &Path, laws: &Path, object: &Path) {
     let mut command = Command::new(&clang);
     command.args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror"]);
     command.arg("-I").arg(source.with_file_name("include")).arg("-I").arg(laws);
+    // Debug information names no folder of the machine, so that builds are the same anywhere.
+    for (folder, name) in
+        [(env!("CARGO_MANIFEST_DIR").as_ref(), "kernel"), (laws, "laws"), (headers.as_ref(), "bpf")]
+    {
+        let folder: &Path = folder;
+        command.arg(format!("-ffile-prefix-map={}={name}", folder.display()));
+    }
     command.arg("-I").arg(&headers).arg("-c").arg(source).arg("-o").arg(object);
     match command.status() {
         Ok(status) if status.success() => {}

@@ -4,7 +4,7 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sharing::{AnyDetector, Detection, Sample};
+use sharing::{AnyDetector, Detection, Sample, Traced, follow};
 use units::{Span, Time};
 
 #[pyfunction]
@@ -24,13 +24,8 @@ pub(crate) fn detectors(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 
 type Vector<'py> = PyReadonlyArray1<'py, f64>;
 
-/// What happened on a path, at the time when its sender learned of it.
-enum Event {
-    Delay(Sample),
-    Loss,
-}
-
 /// What a detector says over time, a row for each change and one at the end.
+#[derive(Default)]
 struct Said {
     times: Vec<f64>,
     groups: Vec<f64>,
@@ -70,7 +65,7 @@ pub(crate) fn detect<'py>(
     if [delay_s.len(), rtt_s.len(), lost_s.len()] != [paths; 3] {
         return Err(PyValueError::new_err("sent, delay, rtt and lost are of different paths"));
     }
-    let mut events: Vec<(Time, usize, Event)> = Vec::new();
+    let mut traced: Vec<Traced> = Vec::new();
     for path in 0..paths {
         let (sent, delay, rtt) =
             (sent_s[path].as_slice()?, delay_s[path].as_slice()?, rtt_s[path].as_slice()?);
@@ -86,38 +81,21 @@ pub(crate) fn detect<'py>(
                 "path {path}: times are finite and not negative"
             )));
         }
-        for ((sent, delay), rtt) in sent.iter().zip(delay).zip(rtt) {
+        let samples = sent.iter().zip(delay).zip(rtt).map(|((sent, delay), rtt)| {
             let [delay, rtt] = [*delay, *rtt].map(Span::from_seconds);
-            let sample = Sample { sent: Time::ZERO + Span::from_seconds(*sent), delay, rtt };
-            events.push((sample.sent + rtt, path, Event::Delay(sample)));
-        }
-        let losses = lost.iter().map(|at| Time::ZERO + Span::from_seconds(*at));
-        events.extend(losses.map(|at| (at, path, Event::Loss)));
+            Sample { sent: Time::ZERO + Span::from_seconds(*sent), delay, rtt }
+        });
+        let lost = lost.iter().map(|at| Time::ZERO + Span::from_seconds(*at));
+        traced.push(Traced { samples: samples.collect(), lost: lost.collect() });
     }
-    let said = py.detach(|| follow(kind, paths, events));
+    let said = py.detach(|| {
+        let mut said = Said::default();
+        follow(kind, &traced, |at, detection| said.add(at, detection, paths));
+        said
+    });
     Ok((
         said.times.into_pyarray(py),
         said.groups.into_pyarray(py),
         said.confidence.into_pyarray(py),
     ))
-}
-
-/// Feeds events in the order of their times.
-fn follow(kind: AnyDetector, paths: usize, mut events: Vec<(Time, usize, Event)>) -> Said {
-    events.sort_by_key(|(at, path, _)| (*at, *path));
-    let mut detection = Detection::new(kind, paths);
-    let mut said = Said { times: Vec::new(), groups: Vec::new(), confidence: Vec::new() };
-    let mut last = Time::ZERO;
-    for (at, path, event) in events {
-        match event {
-            Event::Delay(sample) => detection.on_delay(path, &sample),
-            Event::Loss => detection.on_loss(path, at),
-        }
-        if detection.look(at) {
-            said.add(at, &detection, paths);
-        }
-        last = at;
-    }
-    said.add(last, &detection, paths);
-    said
 }

@@ -55,6 +55,11 @@ fn listen(level: PrintLevel, text: String) {
     }
 }
 
+/// Keeps the messages of libbpf for errors, instead of on standard error.
+pub(crate) fn hear() {
+    set_print(Some((PrintLevel::Warn, listen)));
+}
+
 impl Controller {
     /// Loads `program` and attaches it.
     ///
@@ -62,7 +67,7 @@ impl Controller {
     /// `AlreadyExists` if a controller of this name is loaded; otherwise the kernel's error with
     /// libbpf's messages.
     pub fn load(program: &Program, settings: &Settings) -> Result<Self, Error> {
-        set_print(Some((PrintLevel::Warn, listen)));
+        hear();
         SAID.lock().unwrap_or_else(PoisonError::into_inner).clear();
         attach(program, settings).map_err(|error| {
             let said = SAID.lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,6 +6,7 @@
 //! following links, and are used only if they belong to root and no other user may write to them.
 //! After that no other user can exchange them.
 
+use crate::controller::hear;
 use crate::{Controller, Program};
 use libbpf_rs::{Error, ErrorExt, ErrorKind, Link, MapHandle};
 use rustix::fs::{
@@ -72,6 +73,7 @@ impl Controller {
 /// `NotFound` if it is not pinned; otherwise the kernel's error, or the directory that is not
 /// root's alone.
 pub fn unload(kernel_name: &str) -> Result<(), Error> {
+    hear();
     let place = Directory::of(kernel_name)?;
     let link = Link::open(place.path.join(LINK))?;
     // Without this the kernel unregisters it some time after the pin is removed. Before Linux 6.11
@@ -90,6 +92,7 @@ pub fn unload(kernel_name: &str) -> Result<(), Error> {
 /// `NotFound` if no such controller is pinned; otherwise the kernel's error, or the directory that
 /// is not root's alone.
 pub(crate) fn senses(kernel_name: &str) -> Result<(Link, MapHandle), Error> {
+    hear();
     let place = Directory::of(kernel_name)?;
     let exchange = Link::open(place.path.join(EXCHANGE))?;
     Ok((exchange, MapHandle::from_pinned_path(place.path.join(GROUPS))?))
@@ -101,6 +104,7 @@ pub(crate) fn senses(kernel_name: &str) -> Result<(Link, MapHandle), Error> {
 /// The kernel's error, or the directory that is not root's alone: files in such a directory cannot
 /// be trusted.
 pub(crate) fn pinned(kernel_name: &str) -> Result<Option<Link>, Error> {
+    hear();
     let link = Directory::of(kernel_name)
         .map_err(Error::from)
         .and_then(|place| Link::open(place.path.join(LINK)));

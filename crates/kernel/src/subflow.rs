@@ -1,6 +1,7 @@
 //! The state published by the subflows under our controllers: `struct ab_subflow` in
 //! `bpf/include/intf.h`.
 
+use crate::controller::hear;
 use crate::programs::STATUS;
 use libbpf_rs::{Error, Iter, ObjectBuilder};
 use std::io::{self, Read};
@@ -61,6 +62,7 @@ pub struct Subflow {
 /// # Errors
 /// The kernel's error when the program that reads them cannot be loaded.
 pub fn subflows() -> Result<Vec<Subflow>, Error> {
+    hear();
     let object = ObjectBuilder::default().open_memory(STATUS)?.load()?;
     let program =
         object.progs_mut().next().ok_or_else(|| io::Error::other("status.o has no program"))?;

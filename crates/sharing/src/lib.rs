@@ -28,7 +28,9 @@ mod detection;
 mod detectors;
 mod groups;
 mod statistics;
+mod traced;
 
 pub use detection::{Detection, LOOK};
 pub use detectors::{AnyDetector, Correlation, Described, Detector, Dwc, Losses, Rfc8382, Sample};
 pub use groups::groups;
+pub use traced::{Traced, follow};

@@ -169,6 +169,9 @@ def compiler() -> Fact:
     enabled = read_setting("net.core.bpf_jit_enable")
     if enabled is None and not is_root():
         return Fact("JIT", "unknown", "only root may look", AS_ROOT, ("load",))
+    if enabled is None:  # only the first network namespace has it, and to load one needs it
+        hidden = "not shown in this network namespace"
+        return Fact("JIT", "unknown", hidden, "see fields", ())
     remedy = "sysctl -w net.core.bpf_jit_enable=1"
     detail = f"net.core.bpf_jit_enable = {enabled}"
     return Fact("JIT", yes(enabled in ("1", "2")), detail, remedy, ("load",))
