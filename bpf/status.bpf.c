@@ -108,6 +108,11 @@ int ab_status(struct bpf_iter__tcp *ctx)
 	row.ssthresh = tp->snd_ssthresh;
 	row.srtt_us = tp->srtt_us >> 3;
 	row.delivered = tp->delivered;
+	row.sent_us = tp->rack.mstamp;
+	row.rtt_us = tp->rack.rtt_us;
+	row.mss = tp->mss_cache;
+	row.rate_segments = tp->rate_delivered;
+	row.rate_us = tp->rate_interval_us;
 	bpf_seq_write(ctx->meta->seq, &row, sizeof(row));
 	return 0;
 }
