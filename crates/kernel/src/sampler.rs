@@ -3,8 +3,7 @@
 //!
 //! That is the last round trip itself, and the time at which the newest delivered packet was sent:
 //! a smoothed round trip would be a mean over a time of its own, and the queue of a moment is what
-//! subflows of one bottleneck have in common. A subflow is not asked for more than one round trip in
-//! a reading, so that samples are as many as the readings.
+//! subflows of one bottleneck have in common. A reading gives at most one round trip of a subflow.
 
 use crate::subflow::{Reader, Subflow};
 use libbpf_rs::Error;
