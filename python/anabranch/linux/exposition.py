@@ -54,7 +54,7 @@ class Family:
         suffix = "_total" if self.kind == "counter" else ""
         for labels, value in self.samples:
             pairs = ",".join(f'{key}="{escaped(text)}"' for key, text in labels.items())
-            yield f"{full}{suffix}{{{pairs}}} {number(value)}"
+            yield f"{full}{suffix}{f'{{{pairs}}}' if pairs else ''} {number(value)}"
 
 
 def exposition(status: Status) -> str:
@@ -71,6 +71,9 @@ def families(status: Status) -> list[Family]:
     groups = by_controller(status)
     rows = {name: [row for one in group for row in one.subflows] for name, group in groups.items()}
     return [
+        Family(
+            "controllers", "gauge", "Controllers that are loaded for good.", [({}, len(loaded))]
+        ),
         Family(
             "controller_sockets",
             "gauge",
