@@ -271,7 +271,7 @@ struct ab_subflow {
 	ab_u64 sent_us; /* when the newest packet that was delivered was sent, us since boot */
 	ab_u32 rtt_us; /* round trip of the last packet that was delivered, not smoothed */
 	ab_u32 mss; /* bytes of data in a segment */
-	ab_u32 rate_segments, rate_us; /* the last rate sample, delivered in that time; zero if old */
+	ab_u32 rate_segments, rate_us; /* a rate sample of the last second, or zero */
 };
 
 AB_SIZE(ab_subflow, 168 + 8 * AB_NOTES);

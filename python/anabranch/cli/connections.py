@@ -23,6 +23,8 @@ COUNTERS = ("acks", "coupled", "losses", "missed", "repairs", "crowded")
 USUALLY_ZERO = (*HELD[1:], *COUNTERS[3:])
 """Columns of controllers that are left out where they are 0 for all."""
 
+NOTHING = "no connection uses a controller of anabranch"
+
 Cell = Callable[[SubflowStatus], str]
 
 
@@ -65,11 +67,13 @@ narrow, the last one first.
 """
 
 
-def tables(status: Status, wide: bool, room: int | None = None) -> Group:
+def tables(status: Status, wide: bool, room: int | None = None, nothing: str = NOTHING) -> Group:
     """The status as tables, with a note on omitted columns and a hint on anomalies. Connections are
-    summed up if they are many or would take more than `room` lines.
+    summed up if they are many or would take more than `room` lines; without any stands `nothing`.
     """
     found = status.connections
+    if not found:
+        return Group(*controllers(status.controllers), nothing)
     lines = sum(1 + len(one.subflows) for one in found)
     many = len(found) > MOST_CONNECTIONS or (room is not None and lines > room)
     below = summary(summed(found)) if many and not wide else connections(found, wide)
@@ -142,8 +146,6 @@ def connections(found: Sequence[ConnectionStatus], wide: bool) -> list[Any]:
     """The table of connections: a line for each, a line for each subflow, and the totals of
     several.
     """
-    if not found:
-        return ["no connection uses a controller of anabranch"]
     cells = WIDE if wide else NARROW
     rows: list[list[str]] = []
     bold: set[int] = set()

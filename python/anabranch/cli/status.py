@@ -16,10 +16,10 @@ from ..files import atomic_write
 from ..linux.exposition import exposition
 from ..linux.observe import Status
 from ..linux.observe import status as observed
-from ..linux.selection import Selection, selection
+from ..linux.selection import EVERYTHING, Selection, selection
 from ..sharing.live import Verdict, Watched, said
 from ..sharing.live import watch as watched
-from .connections import counted, lettered, tables, whole_tables
+from .connections import NOTHING, counted, lettered, tables, whole_tables
 from .formats import TEXT
 from .lines import Lines
 from .streams import deserted
@@ -93,7 +93,7 @@ def status_command(asked: Asked) -> None:
         for content in looks(asked.watch, only):
             console().print(whole_tables(content, asked.wide))
     elif asked.watch is None:
-        console().print(tables(observed(only), asked.wide))
+        console().print(tables(observed(only), asked.wide, nothing=nothing(only)))
     else:
         watch(asked.watch, only, asked.wide)
 
@@ -104,10 +104,15 @@ def watch(every_s: float, only: Selection, wide: bool) -> None:
     """
     out = console()
     room = max(0, out.height - CONTROLLERS_LINES) if out.is_terminal else None
-    found = looks(every_s, only)
-    with Live(tables(next(found), wide, room), console=out, auto_refresh=False) as live:
-        for content in found:
-            live.update(tables(content, wide, room), refresh=True)
+    found = (tables(content, wide, room, nothing(only)) for content in looks(every_s, only))
+    with Live(next(found), console=out, auto_refresh=False) as live:
+        for drawn in found:
+            live.update(drawn, refresh=True)
+
+
+def nothing(only: Selection) -> str:
+    """What is said in place of connections."""
+    return NOTHING if only == EVERYTHING else "no connection that was selected is there"
 
 
 def looks(every_s: float | None, only: Selection) -> Iterator[Status]:

@@ -248,8 +248,9 @@ def sockets(namespace: int | None = None) -> list[ControlledSocket]:
     """Every TCP socket under one of our controllers, in any state, with the number of its
     namespace; of one namespace alone if its number is given.
 
-    Raises LinuxError where they cannot be read, and without root.
+    Raises LinuxError where no controller was built, where they cannot be read, and without root.
     """
+    names()  # raises where no controller was built
     try:
         reader = _core.KernelReader()
         return [

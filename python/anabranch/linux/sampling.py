@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .controllers import names
 from .errors import LinuxError
 from .namespace import Namespace
 from .observe import UNSEEN, ControlledSocket, namespaces
@@ -66,9 +68,10 @@ def sample(
     """The connections of MPTCP under our controllers that exist when it begins to read, and their
     subflows.
 
-    Raises LinuxError where sockets cannot be read, and without root.
+    Raises LinuxError where no controller was built, where sockets cannot be read, and without root.
     """
     check_root("status")
+    names()  # raises where no controller was built
     with ExitStack() as stack:
         try:
             sampler = _core.KernelSampler()
@@ -100,9 +103,11 @@ def inhabited(sampler: _core.KernelSampler, only: Selection, stack: ExitStack) -
         try:
             with place.inside():
                 there = sampler.look(place.number)
-        except OSError:
+        except OSError as error:
             place.close()
-            raise
+            if error.errno != errno.EINVAL:  # a name of something else
+                raise
+            continue
         if there:
             stack.callback(place.close)
             found.append(place)
