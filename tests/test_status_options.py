@@ -60,7 +60,8 @@ def selected(*words: str) -> Selection:
         ("--address 2001:db8::/48", ["ab77_oli", "ab_lia"]),
         ("--port 443", ["ab77_oli", "ab_lia"]),
         ("--port 50001 --address 2001:db8:1::1 --controller lia", ["ab_lia"]),
-        ("--port 443 --address 2001:db8:1::1", []),
+        ("--port 443 --address 2001:db8:1::1 --controller lia", ["ab_lia"]),
+        ("--port 443 --address 203.0.113.0/24", []),
     ],
 )
 def test_connections_are_selected_by_controller_and_by_either_end(
@@ -265,6 +266,21 @@ def test_what_is_found_of_nine_subflows_of_ipv6_fits_its_lines(
     assert max(map(len, lines)) <= columns and "1 bottleneck" in out.getvalue()
     assert sum(":40001" in line for line in lines) == 9
     assert "9 subflows" in out.getvalue() and ("2,000" in out.getvalue() or columns == 80)
+
+
+def test_connections_of_one_subflow_are_counted_and_not_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    out = io.StringIO()
+    monkeypatch.setattr(command, "console", lambda: console_to(out))
+    one = queue(20, 1)
+    alone = judged(SampledConnection("ab_lia", 1, [subflow(one, 9)]))
+    command.show_shared(Watched("correlation", 20.0, 1990, [alone]))
+    assert out.getvalue().startswith("no connection of MPTCP with two subflows")
+    two = judged(SampledConnection("ab_lia", 1, [subflow(one, 1), subflow(one, 2)]))
+    command.show_shared(Watched("correlation", 20.0, 1990, [alone, two]))
+    assert "203.0.113.9" not in out.getvalue() and "203.0.113.1" in out.getvalue()
+    assert "1 connection of one subflow is not compared" in out.getvalue()
 
 
 def console_to(out: io.StringIO) -> Any:

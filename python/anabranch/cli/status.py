@@ -161,15 +161,16 @@ def shared_command(seconds: float, only: Selection, file: Path | None) -> None:
 def show_shared(found: Watched) -> None:
     """The verdict on each connection, and the bottleneck of each of its subflows."""
     out = console()
-    if not found.verdicts:
-        out.print("no connection of MPTCP under these controllers was found")
+    compared = [one for one in found.verdicts if one.pairs]
+    if not compared:
+        out.print("no connection of MPTCP with two subflows under these controllers was found")
         return
     if output.format != TEXT:
         out.print(pairs_table(found))
         return
     rows: list[list[str]] = []
     bold: set[int] = set()
-    for number, one in enumerate(found.verdicts, 1):
+    for number, one in enumerate(compared, 1):
         subflows = one.connection.subflows
         count = counted(len(subflows), "subflow")
         bold.add(len(rows))
@@ -185,7 +186,7 @@ def show_shared(found: Watched) -> None:
                 ]
             )
     head = ["local", "remote", "bottleneck", "confidence, %", "group", "round\ntrips"]
-    told = any(row.socket.group for one in found.verdicts for row in one.connection.subflows)
+    told = any(row.socket.group for one in compared for row in one.connection.subflows)
     kept = [index for index, name in enumerate(head) if told or name != "group"]
     drawn = Lines(
         f"Shared bottlenecks: {found.detector}, {found.seconds:.0f} s, {found.readings:,} readings",
@@ -197,6 +198,9 @@ def show_shared(found: Watched) -> None:
     )
     out.print(lettered(drawn))
     out.print(EXPLAINED + GROUPS * told, style="dim")
+    if lone := len(found.verdicts) - len(compared):
+        verb = "is" if lone == 1 else "are"
+        out.print(f"{counted(lone, 'connection')} of one subflow {verb} not compared", style="dim")
 
 
 EXPLAINED = (

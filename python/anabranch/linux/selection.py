@@ -24,8 +24,8 @@ LARGEST_PORT = 65535
 
 @dataclass(frozen=True)
 class Selection:
-    """A connection is taken if its controller is, and if one end of one of its subflows has both
-    the address and the port.
+    """A connection is taken if its controller is, and if one of its subflows has the address at
+    one end, and the port at the same or the other end.
     """
 
     controllers: frozenset[str] = frozenset()
@@ -47,13 +47,14 @@ class Selection:
             return False
         if self.network is None and self.port is None:
             return True
-        return any(self._has(end) for both in ends for end in both)
+        return any(self._has(both) for both in ends)
 
-    def _has(self, end: str) -> bool:
-        address, _, port = end.rpartition(":")
-        if self.port is not None and int(port) != self.port:
+    def _has(self, ends: tuple[str, str]) -> bool:
+        parts = [end.rpartition(":") for end in ends]
+        if self.port is not None and all(int(port) != self.port for *_, port in parts):
             return False
-        return self.network is None or parsed(address) in self.network
+        network = self.network
+        return network is None or any(parsed(address) in network for address, *_ in parts)
 
 
 EVERYTHING = Selection()
