@@ -94,6 +94,7 @@ struct inet_connection_sock {
 };
 
 struct tcp_rack {
+	u64 mstamp; /* when the newest delivered segment was sent, us since boot */
 	u32 rtt_us; /* sample of the last delivered segment */
 };
 
@@ -106,6 +107,8 @@ struct tcp_sock {
 	u32 srtt_us; /* eight times the smoothed round-trip time */
 	u32 mss_cache;
 	u32 delivered;
+	u32 rate_delivered; /* segments of the last rate sample */
+	u32 rate_interval_us; /* its time */
 	u32 max_packets_out;
 	u32 packets_out;
 	u32 sacked_out;

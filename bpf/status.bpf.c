@@ -33,6 +33,8 @@ struct tcp_congestion_ops___listed {
 
 #define AF_INET6 10
 
+#define AB_FRESH 1000000 /* us; an older rate sample is of a connection that is idle now */
+
 static inline void ab_addresses(struct ab_subflow *row, struct sock_common *sk)
 {
 	row->local_port = sk->skc_num;
@@ -108,6 +110,13 @@ int ab_status(struct bpf_iter__tcp *ctx)
 	row.ssthresh = tp->snd_ssthresh;
 	row.srtt_us = tp->srtt_us >> 3;
 	row.delivered = tp->delivered;
+	row.sent_us = tp->rack.mstamp;
+	row.rtt_us = tp->rack.rtt_us;
+	row.mss = tp->mss_cache;
+	if (bpf_ktime_get_ns() / 1000 - row.sent_us < AB_FRESH + row.srtt_us) {
+		row.rate_segments = tp->rate_delivered;
+		row.rate_us = tp->rate_interval_us;
+	}
 	bpf_seq_write(ctx->meta->seq, &row, sizeof(row));
 	return 0;
 }

@@ -11,7 +11,8 @@ import pytest
 from rich.console import Group
 
 from anabranch import _core
-from anabranch.cli import operate, terminal
+from anabranch.cli import status as command
+from anabranch.cli import terminal
 from anabranch.cli.connections import MOST_CONNECTIONS, tables
 from anabranch.cli.terminal import console
 from anabranch.linux import observe
@@ -94,15 +95,59 @@ def test_columns_that_say_the_same_of_all_are_named_below(monkeypatch: pytest.Mo
     assert "sets" in head and "missed" not in head
 
 
-def test_of_many_connections_the_first_are_shown_and_the_rest_counted(
+def test_many_connections_are_summed_up_by_controller_and_namespace_unless_wide(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    many = [of_two_subflows(1 + number) for number in range(MOST_CONNECTIONS + 5)]
-    status = Status(controllers=[], connections=many)
+    many = [of_two_subflows(1 + number) for number in range(MOST_CONNECTIONS)]
+    other = replace(of_two_subflows(99), controller="ab_lia", namespace=4026532222)
+    few = printed(Status(controllers=[], connections=many), False, monkeypatch)
+    assert few.count("ab_olia") == MOST_CONNECTIONS
+    status = Status(controllers=[], connections=[*many, other])
     shown = printed(status, False, monkeypatch)
-    assert shown.count("ab_olia") == MOST_CONNECTIONS
-    assert "5 more connections; --wide and --json show all" in shown
-    assert printed(status, True, monkeypatch, columns=160).count("ab_olia") == len(many)
+    assert max(map(len, shown.splitlines())) <= 80
+    (row,) = [line for line in shown.splitlines() if "ab_olia" in line]
+    assert row.replace("│", " ").split() == [
+        *("ab_olia", "0", str(MOST_CONNECTIONS), str(2 * MOST_CONNECTIONS)),
+        *("–", "0.04", "0.14", "0.24", str(11 * MOST_CONNECTIONS)),
+    ]
+    assert "4026532222" in shown and "missed 0" in shown and "backup % 0" in shown
+    assert f"{MOST_CONNECTIONS + 1} connections; --wide and --json show each" in shown
+    assert printed(status, True, monkeypatch, columns=160).count("ab_") == len(status.connections)
+
+
+def test_a_watched_table_that_does_not_fit_the_terminal_is_summed_up() -> None:
+    status = Status(controllers=[], connections=[of_two_subflows(1), of_two_subflows(2)])
+    assert tables(status, False, room=6).renderables[1].title == "Connections"
+    assert tables(status, False, room=5).renderables[1].title.startswith("Connections by ")
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("subflows", [1, 2, 9])
+def test_every_subflow_has_a_line_with_whole_addresses_whatever_they_are(
+    subflows: int, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_six = [f"2001:db8:1234:5678:9abc:def0:1234:{n:x}" for n in range(subflows + 1)]
+    of_four = [f"203.0.113.{100 + n}" for n in range(subflows + 1)]
+    for addresses in (of_six, of_four):
+        ends = [f"[{one}]" if ":" in one else one for one in addresses]
+        rows = [
+            replace(SOCKET, local=f"{end}:{40000 + n}", remote=f"{ends[-1]}:50001", rate_bps=1e9)
+            for n, end in enumerate(ends[:-1])
+        ]
+        status = Status(controllers=[], connections=list(connections(rows)))
+        for wide in (False, True):
+            shown = printed(status, wide, monkeypatch, columns)
+            lines = shown.splitlines()
+            assert max(map(len, lines)) <= columns
+            for n, address in enumerate(addresses):
+                assert address in shown
+                assert sum(f":{40000 + n}" in line for line in lines) == (n < subflows)
+            named = " ".join(lines).partition("addresses: ")[2].split(", ")
+            if len(named) > 1:
+                letters = dict(one.strip().partition("=")[::2] for one in named)
+                (line,) = [line for line in lines if ":40000" in line]
+                letter = line.partition(":40000")[0].strip("│ ")
+                assert letters[letter].split()[0] == addresses[0]
 
 
 def test_all_columns_that_80_have_no_room_for_are_named_and_no_row_becomes_a_card(
@@ -113,7 +158,7 @@ def test_all_columns_that_80_have_no_room_for_are_named_and_no_row_becomes_a_car
     shown = printed(status, True, monkeypatch)
     assert max(map(len, shown.splitlines())) <= 80
     assert shown.count("ssthresh") == 1 and "cwnd" in shown
-    assert "left out at 80 columns: repairs, missed, l, sets, state\n" in shown
+    assert "left out at 80 columns: repairs, missed, l, sets, state" in shown
 
 
 def test_a_program_gets_every_subflow_in_a_row_of_the_same_columns_with_plain_numbers(
@@ -121,9 +166,10 @@ def test_a_program_gets_every_subflow_in_a_row_of_the_same_columns_with_plain_nu
 ) -> None:
     many = [of_two_subflows(1 + number) for number in range(MOST_CONNECTIONS + 5)]
     loaded = controller(sockets=1234, earlier=2)
-    monkeypatch.setattr(operate, "observed", lambda: Status(controllers=[loaded], connections=many))
+    seen = Status(controllers=[loaded], connections=many)
+    monkeypatch.setattr(command, "observed", lambda only: seen)
     monkeypatch.setattr(terminal.output, "format", "csv")
-    operate.status_command(None, None, wide=True)
+    command.status_command(command.Asked(wide=True))
     first, second = capsys.readouterr().out.split("# Connections\n")
     (row,) = csv.DictReader(first.splitlines()[1:-1])
     assert (row["sockets"], row["earlier"], row["crowded"]) == ("1234", "2", "0")
@@ -147,7 +193,7 @@ def test_sockets_of_an_earlier_controller_are_explained_and_their_connection_is_
     shown = printed(
         Status(controllers=[controller(earlier=2)], connections=[gone]), False, monkeypatch
     )
-    assert "1 ab_olia, taken " in shown and "2 subflows " in shown
+    assert "1 ab_olia " in shown and "2 subflows, taken out" in shown
     head, _, notes = shown.partition("0 for all: ")
     assert "earlier" in head and "listening" not in head and "listening, missed" in notes
     assert "earlier: sockets whose controller of the same name was taken out" in notes
@@ -173,7 +219,7 @@ def test_a_controller_that_is_taken_out_during_the_look_is_gone(
         return COUNTERS
 
     monkeypatch.setattr(observe, "check_root", lambda command: None)
-    monkeypatch.setattr(observe, "sockets", lambda: [SOCKET])
+    monkeypatch.setattr(observe, "sockets", lambda namespace: [SOCKET])
     monkeypatch.setattr(_core, "kernel_loaded", lambda: {"lia": 3, "olia": 4})
     monkeypatch.setattr(_core, "kernel_counters", counters)
     seen = observe.status()

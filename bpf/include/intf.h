@@ -268,9 +268,13 @@ struct ab_subflow {
 	ab_u8 unused;
 	ab_u32 cwnd, ssthresh, srtt_us, delivered; /* of the socket */
 	struct ab_path path; /* zero if the controller has not started on it */
+	ab_u64 sent_us; /* when the newest packet that was delivered was sent, us since boot */
+	ab_u32 rtt_us; /* round trip of the last packet that was delivered, not smoothed */
+	ab_u32 mss; /* bytes of data in a segment */
+	ab_u32 rate_segments, rate_us; /* a rate sample of the last second, or zero */
 };
 
-AB_SIZE(ab_subflow, 144 + 8 * AB_NOTES);
+AB_SIZE(ab_subflow, 168 + 8 * AB_NOTES);
 AB_FIELD(ab_subflow, controller, 0);
 AB_FIELD(ab_subflow, local, 16);
 AB_FIELD(ab_subflow, remote, 32);
@@ -285,6 +289,11 @@ AB_FIELD(ab_subflow, ssthresh, 60);
 AB_FIELD(ab_subflow, srtt_us, 64);
 AB_FIELD(ab_subflow, delivered, 68);
 AB_FIELD(ab_subflow, path, 72);
+AB_FIELD(ab_subflow, sent_us, 144 + 8 * AB_NOTES);
+AB_FIELD(ab_subflow, rtt_us, 152 + 8 * AB_NOTES);
+AB_FIELD(ab_subflow, mss, 156 + 8 * AB_NOTES);
+AB_FIELD(ab_subflow, rate_segments, 160 + 8 * AB_NOTES);
+AB_FIELD(ab_subflow, rate_us, 164 + 8 * AB_NOTES);
 
 /* Bits of ab_subflow.flags. */
 enum ab_flag {

@@ -580,6 +580,31 @@ class KernelCoupler:
     def couple(self) -> list[list[int]]:
         """See `KernelController.couple`."""
 
+class KernelReader:
+    """Reads the sockets of one network namespace after the other, as root. Its program is loaded
+    once. Raises OSError.
+    """
+
+    def __init__(self) -> None: ...
+    def read(self) -> list[dict[str, Any]]:
+        """See `kernel_subflows`. Raises OSError."""
+
+class KernelSampler:
+    """Reads the sockets of network namespaces again and again, as root, and keeps their round
+    trips. Raises OSError.
+    """
+
+    def __init__(self) -> None: ...
+    def look(self, namespace: int) -> int:
+        """Takes a sample of each subflow in this network namespace, which has that number, if a
+        packet of it was delivered since the last look. Returns how many subflows there are. Raises
+        OSError."""
+
+    def sampled(self) -> list[dict[str, Any]]:
+        """For each subflow `namespace`, `socket` as `kernel_subflows` has it and as it was last,
+        and arrays: `sent_s`, when packets were sent in seconds since boot, `delay_s`, their round
+        trips, `rtt_s`, the smoothed ones, and `lost_s`, when congestion events were found."""
+
 def kernel_source_files() -> list[tuple[str, str]]:
     """Inputs of the C compiler for a law: name and content of each file."""
 

@@ -73,9 +73,11 @@ began.
 INSTEAD = {
     "tcp_congestion_control=cubic": "tcp_congestion_control=reno",
     "--from 30s": "--from 2s",
+    "--shared 30": "--shared 5",
+    "/var/lib/prometheus/node-exporter/": "",
 }
-"""What a network namespace that stands for the machine may not have, and what it gets; and the end
-of the warm-up, which is earlier in a short run."""
+"""What a network namespace that stands for the machine may not have, and what it gets; and times
+that are shorter: the end of a warm-up, and of a look."""
 
 ONE_CLAIM = {"khalili": "khalili.table3.n10"}
 """A whole document takes minutes; one claim of it stands for all."""

@@ -98,6 +98,9 @@ STATUS = {"compare": (0, 1), "reproduce": (130,), "linux couple": (130,)}
 says so.
 """
 
+OTHER_FORMS = {"--shared", "--metrics"}
+"""Options of `linux status` with which it has no tables of controllers."""
+
 OF_ITSELF = {"check"}
 """Words of what asks about the machine itself: it changes nothing, and some settings of the kernel
 are seen in the host's network namespace alone."""
@@ -232,6 +235,9 @@ def typed(machine: Machine, line: str, place: str) -> None:
         warnings.warn(f"{place}: this machine is too busy to measure", stacklevel=2)
         return
     assert "Traceback" not in said, what
+    if command == "linux status" and OTHER_FORMS & set(words):
+        said_otherwise(words, status, said, what)
+        return
     assert status in STATUS.get(command, (130,) if "--watch" in words else (0,)), what
     if "--json" in words and command == "linux status":
         assert set(json.loads(said)) == {"controllers", "connections"}, what
@@ -241,6 +247,15 @@ def typed(machine: Machine, line: str, place: str) -> None:
         assert SAYS.get(command, "") in said, what
     if "--watch" in words and chosen.startswith("ab_"):
         assert "1 subflow" in said and "127.0.0.1" in said, what
+
+
+def said_otherwise(words: list[str], status: int, said: str, what: str) -> None:
+    """Looks at what `linux status` says of bottlenecks or in metrics."""
+    if "--shared" in words:  # nothing is known of connections that have one subflow or none
+        assert status == 1, what
+        assert "no connection of MPTCP" in said or "not known" in said, what
+    else:
+        assert status == 0 and (said == "" or said.endswith("# EOF\n")), what
 
 
 def loaded() -> set[str]:

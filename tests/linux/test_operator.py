@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -171,6 +173,36 @@ def test_a_controller_in_use_stays_or_is_forced_out_and_its_connections_end_well
             assert passes(*others) and passes(sender, receiver)
 
 
+def test_connections_are_selected_and_counted_in_metrics_and_their_round_trips_read() -> None:
+    with controller("lia") as name, connection(name) as (sender, receiver):
+        assert passes(sender, receiver)
+        own, other = sender.getsockname()[1], receiver.getsockname()[1]
+        for port in (own, other):
+            rows = json.loads(done("status", "--json", "--port", str(port)))["connections"]
+            assert [row["controller"] for row in rows] == [name]
+        host = str(os.stat("/proc/self/ns/net").st_ino)
+        for words, count in (
+            (["--namespace", host, "--address", "127.0.0.0/8", "--controller", "lia"], 1),
+            (["--namespace", "1"], 0),
+            (["--address", "10.0.0.0/8"], 0),
+            (["--controller", "olia"], 0),
+        ):
+            rows = json.loads(done("status", "--json", *words))["connections"]
+            assert len(rows) == count, words
+        said = done("status", "--metrics")
+        assert f'\nanabranch_connections{{controller="{name}",protocol="mptcp"}} 1\n' in said
+        sampler = _core.KernelSampler()
+        sampler.look(1)
+        for _ in range(5):
+            assert passes(sender, receiver) and sampler.look(1) == 1
+        (row,) = sampler.sampled()
+        assert row["socket"]["local"] == f"127.0.0.1:{own}" and row["namespace"] == 1
+        assert 3 <= len(row["sent_s"]) <= 5 and (row["sent_s"][1:] > row["sent_s"][:-1]).all()
+        assert ((row["delay_s"] > 0) & (row["delay_s"] < 1)).all()
+        assert abs(row["sent_s"][-1] - time.monotonic()) < 5
+        assert row["socket"]["rate_bps"] > 0
+
+
 def test_sockets_of_an_earlier_load_are_counted_apart_and_hold_no_later_one() -> None:
     def counted() -> list[int]:
         (row,) = json.loads(done("status", "--json"))["controllers"]
@@ -284,11 +316,11 @@ def test_a_namespace_is_found_although_one_of_its_threads_has_just_ended(
 def test_where_sockets_cannot_be_read_status_says_so_and_force_still_unloads(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken() -> list[dict[str, Any]]:
+    def broken() -> Any:
         raise OSError("the verifier says no")
 
     with controller("lia"):
-        monkeypatch.setattr(_core, "kernel_subflows", broken)
+        monkeypatch.setattr(_core, "KernelReader", broken)
         for look in (observe.status, lambda: unload_command("lia", False)):
             with pytest.raises(LinuxError, match="cannot be read: the verifier says no\nhelp: "):
                 look()

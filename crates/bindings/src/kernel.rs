@@ -1,7 +1,11 @@
 //! The controllers in the running kernel.
 
 use crate::names::parsed;
-use kernel::{Controller, Counters, Coupler, ErrorKind, Fault, Program, Settings};
+use kernel::{
+    Controller, Counters, Coupler, ErrorKind, Fault, Program, Reader, Sampled, Sampler, Settings,
+    Subflow,
+};
+use numpy::IntoPyArray;
 use ports::{Judged, Port, Step};
 use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyOSError, PyPermissionError, PyValueError,
@@ -258,40 +262,106 @@ pub(crate) fn kernel_unload(name: &str) -> PyResult<()> {
     kernel::unload(&name_in_kernel(name)?).map_err(raised)
 }
 
+/// See `kernel_subflows` in `_core.pyi`.
 #[pyfunction]
 pub(crate) fn kernel_subflows(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let rows = py.detach(kernel::subflows).map_err(raised)?;
+    rows.iter().map(|row| told(py, row)).collect()
+}
+
+/// See `KernelReader` in `_core.pyi`.
+#[pyclass(frozen)]
+pub(crate) struct KernelReader(Mutex<Reader>);
+
+#[pymethods]
+impl KernelReader {
+    #[new]
+    fn new() -> PyResult<Self> {
+        Ok(KernelReader(Mutex::new(Reader::new().map_err(raised)?)))
+    }
+
+    fn read<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let read = || self.0.lock().unwrap_or_else(PoisonError::into_inner).read();
+        let rows = py.detach(read).map_err(raised)?;
+        rows.iter().map(|row| told(py, row)).collect()
+    }
+}
+
+/// See `KernelSampler` in `_core.pyi`.
+#[pyclass(frozen)]
+pub(crate) struct KernelSampler(Mutex<Sampler>);
+
+#[pymethods]
+impl KernelSampler {
+    #[new]
+    fn new() -> PyResult<Self> {
+        Ok(KernelSampler(Mutex::new(Sampler::new().map_err(raised)?)))
+    }
+
+    fn look(&self, py: Python<'_>, namespace: u64) -> PyResult<usize> {
+        py.detach(|| {
+            let mut sampler = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            sampler.look(namespace).map_err(raised)
+        })
+    }
+
+    fn sampled<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let sampler = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let seconds = |us: u64| us as f64 * 1e-6;
+        let row = |own: &Sampled| {
+            let table = PyDict::new(py);
+            let column = |name, values: Vec<f64>| table.set_item(name, values.into_pyarray(py));
+            let of = |values: &[u32]| values.iter().map(|us| seconds((*us).into())).collect();
+            let at = |values: &[u64]| values.iter().map(|us| seconds(*us)).collect();
+            column("sent_s", at(&own.sent_us))?;
+            column("delay_s", of(&own.rtt_us))?;
+            column("rtt_s", of(&own.srtt_us))?;
+            column("lost_s", at(&own.lost_us))?;
+            table.set_item("namespace", own.namespace)?;
+            table.set_item("socket", told(py, &own.last)?)?;
+            Ok(table)
+        };
+        sampler.sampled().map(row).collect()
+    }
+}
+
+/// A socket as Python has it.
+fn told<'py>(py: Python<'py>, row: &Subflow) -> PyResult<Bound<'py, PyDict>> {
     let segments = |fixed: i64| fixed as f64 / (1u64 << 32) as f64;
-    let row = |row: kernel::Subflow| {
-        let table = PyDict::new(py);
-        table.set_item("controller", row.controller)?;
-        table.set_item("begun", row.begun)?;
-        table.set_item("backup", row.backup)?;
-        table.set_item("departed", row.departed)?;
-        table.set_item("local", row.local.to_string())?;
-        table.set_item("remote", row.remote.to_string())?;
-        table.set_item("connection", row.connection)?;
-        table.set_item("state", row.state)?;
-        table.set_item("ca_state", row.ca_state)?;
-        table.set_item("cwnd_segments", f64::from(row.cwnd) + segments(row.credit))?;
-        table.set_item(
-            "ssthresh_segments",
-            match row.ssthresh {
-                0x7fff_ffff => f64::INFINITY,
-                ssthresh => f64::from(ssthresh),
-            },
-        )?;
-        table.set_item("srtt_s", f64::from(row.srtt_us) * 1e-6)?;
-        table.set_item("growth", segments(row.growth))?;
-        table.set_item("since_loss", row.since_loss)?;
-        table.set_item("between_losses", row.between_losses)?;
-        table.set_item("delivered", row.delivered)?;
-        table.set_item("losses", row.losses)?;
-        table.set_item("missed", row.missed)?;
-        table.set_item("repairs", row.repairs)?;
-        table.set_item("paths", row.paths)?;
-        table.set_item("group", row.group)?;
-        Ok(table)
-    };
-    rows.into_iter().map(row).collect()
+    let table = PyDict::new(py);
+    table.set_item("controller", &row.controller)?;
+    table.set_item("begun", row.begun)?;
+    table.set_item("backup", row.backup)?;
+    table.set_item("departed", row.departed)?;
+    table.set_item("local", row.local.to_string())?;
+    table.set_item("remote", row.remote.to_string())?;
+    table.set_item("connection", row.connection)?;
+    table.set_item("state", row.state)?;
+    table.set_item("ca_state", row.ca_state)?;
+    table.set_item("cwnd_segments", f64::from(row.cwnd) + segments(row.credit))?;
+    table.set_item(
+        "ssthresh_segments",
+        match row.ssthresh {
+            0x7fff_ffff => f64::INFINITY,
+            ssthresh => f64::from(ssthresh),
+        },
+    )?;
+    table.set_item("srtt_s", f64::from(row.srtt_us) * 1e-6)?;
+    table.set_item("rate_bps", rate_bps(row))?;
+    table.set_item("growth", segments(row.growth))?;
+    table.set_item("since_loss", row.since_loss)?;
+    table.set_item("between_losses", row.between_losses)?;
+    table.set_item("delivered", row.delivered)?;
+    table.set_item("losses", row.losses)?;
+    table.set_item("missed", row.missed)?;
+    table.set_item("repairs", row.repairs)?;
+    table.set_item("paths", row.paths)?;
+    table.set_item("group", row.group)?;
+    Ok(table)
+}
+
+/// The delivery rate of the kernel's last sample, as `tcpi_delivery_rate`; zero without one.
+fn rate_bps(row: &Subflow) -> f64 {
+    let (segments, us) = row.rate;
+    if us == 0 { 0.0 } else { f64::from(segments) * f64::from(row.mss) * 8e6 / f64::from(us) }
 }

@@ -97,6 +97,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
 fn add_kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<kernel::KernelController>()?;
     module.add_class::<kernel::KernelCoupler>()?;
+    module.add_class::<kernel::KernelReader>()?;
+    module.add_class::<kernel::KernelSampler>()?;
     module.add_function(wrap_pyfunction!(kernel::kernel_programs, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::kernel_sources, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::kernel_source_files, module)?)?;

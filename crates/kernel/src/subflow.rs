@@ -3,7 +3,7 @@
 
 use crate::controller::hear;
 use crate::programs::STATUS;
-use libbpf_rs::{Error, Iter, ObjectBuilder};
+use libbpf_rs::{Error, Iter, Link, ObjectBuilder};
 use std::io::{self, Read};
 use std::net::{IpAddr, SocketAddr};
 use zerocopy::FromBytes;
@@ -35,6 +35,15 @@ pub struct Subflow {
     pub srtt_us: u32,
     /// Segments delivered.
     pub delivered: u32,
+    /// Round trip of the last packet that was delivered in µs, not smoothed; zero before the first.
+    pub rtt_us: u32,
+    /// When the newest packet that was delivered was sent, in µs since boot.
+    pub sent_us: u64,
+    /// Bytes of data in a segment.
+    pub mss: u32,
+    /// The kernel's last rate sample: so many segments were delivered in so many µs, which are
+    /// zero without a sample.
+    pub rate: (u32, u32),
     /// Number that the subflows of one connection share; zero for plain TCP.
     pub connection: u64,
     /// Fraction of the window in 2^-32 segments.
@@ -57,23 +66,44 @@ pub struct Subflow {
     pub group: u8,
 }
 
+/// Reads the sockets under our controllers, again and again.
+///
+/// It is to be kept where several namespaces are read: to load its program takes a hundred times as
+/// long as to run it.
+pub struct Reader(Link);
+
+impl Reader {
+    /// # Errors
+    /// The kernel's error when the program that reads sockets cannot be loaded.
+    pub fn new() -> Result<Self, Error> {
+        hear();
+        let object = ObjectBuilder::default().open_memory(STATUS)?.load()?;
+        let program =
+            object.progs_mut().next().ok_or_else(|| io::Error::other("status.o has no program"))?;
+        Ok(Reader(program.attach()?))
+    }
+
+    /// The sockets in the calling thread's network namespace.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub fn read(&self) -> Result<Vec<Subflow>, Error> {
+        let mut bytes = Vec::new();
+        Iter::new(&self.0)?.read_to_end(&mut bytes)?;
+        Ok(bytes
+            .chunks(size_of::<Row>())
+            .filter_map(|row| Row::read_from_bytes(row).ok())
+            .map(Subflow::from)
+            .collect())
+    }
+}
+
 /// The sockets under our controllers in the calling thread's network namespace.
 ///
 /// # Errors
 /// The kernel's error when the program that reads them cannot be loaded.
 pub fn subflows() -> Result<Vec<Subflow>, Error> {
-    hear();
-    let object = ObjectBuilder::default().open_memory(STATUS)?.load()?;
-    let program =
-        object.progs_mut().next().ok_or_else(|| io::Error::other("status.o has no program"))?;
-    let mut iter = Iter::new(&program.attach()?)?;
-    let mut bytes = Vec::new();
-    iter.read_to_end(&mut bytes)?;
-    Ok(bytes
-        .chunks(size_of::<Row>())
-        .filter_map(|row| Row::read_from_bytes(row).ok())
-        .map(Subflow::from)
-        .collect())
+    Reader::new()?.read()
 }
 
 impl From<Row> for Subflow {
@@ -95,6 +125,10 @@ impl From<Row> for Subflow {
             ssthresh: row.ssthresh,
             srtt_us: row.srtt_us,
             delivered: row.delivered,
+            rtt_us: row.rtt_us,
+            sent_us: row.sent_us,
+            mss: row.mss,
+            rate: (row.rate_segments, row.rate_us),
             connection: path.connection,
             credit: path.credit,
             growth: path.growth,
@@ -134,6 +168,11 @@ struct Row {
     srtt_us: u32,
     delivered: u32,
     path: Path,
+    sent_us: u64,
+    rtt_us: u32,
+    mss: u32,
+    rate_segments: u32,
+    rate_us: u32,
 }
 layout!(ab_subflow, Row);
 

@@ -37,15 +37,19 @@ class Command(TyperCommand):
         return super().invoke(ctx)
 
 
-class JsonAloneCommand(Command):
-    """A command without arguments, whose `--json` without a file writes to standard output."""
+ALONE = {"--json": STANDARD_OUTPUT, "--metrics": STANDARD_OUTPUT, "--shared": "20"}
+"""What options mean whose value was left out."""
+
+
+class AloneCommand(Command):
+    """A command without arguments, some of whose options may stand without a value: `ALONE`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Reads the words of the command line."""
         words: list[str] = []
         for word, following in zip(args, [*args, "--"][1:], strict=True):
-            alone = word == "--json" and following.startswith("-") and following != "-"
-            words += [word, STANDARD_OUTPUT] if alone else [word]
+            alone = word in ALONE and following.startswith("-") and following != STANDARD_OUTPUT
+            words += [word, ALONE[word]] if alone else [word]
         return super().parse_args(ctx, words)
 
 

@@ -9,19 +9,21 @@ from rich.console import Group
 
 from .. import _core
 from ..linux.observe import ConnectionStatus, ControllerStatus, Status, SubflowStatus
+from ..linux.summary import Sum
+from ..linux.summary import sums as summed
+from .lines import Lines
 from .tables import Table, without
 from .terminal import named
 
-MOST_CONNECTIONS = 100
-"""Largest number of connections in the narrow table; drawing more would take seconds."""
+MOST_CONNECTIONS = 20
+"""Largest number of connections in the table without `--wide`; more are summed up."""
 
 HELD = ("sockets", "listening", "earlier")
 COUNTERS = ("acks", "coupled", "losses", "missed", "repairs", "crowded")
 USUALLY_ZERO = (*HELD[1:], *COUNTERS[3:])
 """Columns of controllers that are left out where they are 0 for all."""
 
-TOTALS = "[bold]"
-"""Markup at the start of each cell in a connection's own line."""
+NOTHING = "no connection uses a controller of anabranch"
 
 Cell = Callable[[SubflowStatus], str]
 
@@ -31,11 +33,19 @@ def shown(value: float | None, digits: str = ".2f") -> str:
     return "–" if value is None else "∞" if value == float("inf") else f"{value:{digits}}"
 
 
+def mbps(rate_bps: float) -> str:
+    """A rate in Mb/s; `–` for none."""
+    return shown(rate_bps * 1e-6 or None)
+
+
+GROWTH, RATE = "growth\n/ Reno", "Mb/s"
+
 NARROW: dict[str, Cell] = {
     "cwnd": lambda one: shown(one.cwnd_segments),
-    "srtt ms": lambda one: shown(1e3 * one.srtt_s, ".1f"),
-    "growth / Reno": lambda one: shown(one.of_reno),
+    "srtt\nms": lambda one: shown(1e3 * one.srtt_s, ".1f"),
+    GROWTH: lambda one: shown(one.of_reno),
     "losses": lambda one: f"{one.losses:,}",
+    RATE: lambda one: mbps(one.rate_bps),
 }
 """Columns of every subflow, behind its addresses."""
 
@@ -52,12 +62,22 @@ WIDE: dict[str, Cell] = NARROW | {
 """Columns of `--wide`."""
 
 SPARE = ("group", "ssthresh", "state", "alpha", "sets", "l", "missed", "repairs")
-"""Columns that are left out where they say the same of every subflow."""
+"""Columns that are left out where they say the same of every subflow, and where a terminal is too
+narrow, the last one first.
+"""
 
 
-def tables(status: Status, wide: bool) -> Group:
-    """The status as tables, with a note on omitted columns and a hint on anomalies."""
-    return Group(*controllers(status.controllers), *connections(status.connections, wide))
+def tables(status: Status, wide: bool, room: int | None = None, nothing: str = NOTHING) -> Group:
+    """The status as tables, with a note on omitted columns and a hint on anomalies. Connections are
+    summed up if they are many or would take more than `room` lines; without any stands `nothing`.
+    """
+    found = status.connections
+    if not found:
+        return Group(*controllers(status.controllers), nothing)
+    lines = sum(1 + len(one.subflows) for one in found)
+    many = len(found) > MOST_CONNECTIONS or (room is not None and lines > room)
+    below = summary(summed(found)) if many and not wide else connections(found, wide)
+    return Group(*controllers(status.controllers), *below)
 
 
 def whole_tables(status: Status, wide: bool) -> Group:
@@ -72,12 +92,18 @@ def whole_tables(status: Status, wide: bool) -> Group:
         for number, one in enumerate(status.connections, 1)
         for row in one.subflows
     ]
-    head = ["connection", "controller", "taken out", "protocol", "local", "remote", *cells]
+    names = [flat(name) for name in cells]
+    head = ["connection", "controller", "taken out", "protocol", "local", "remote", *names]
     counted = [[ungrouped(cell) for cell in row] for row in map(of_controller, status.controllers)]
     return Group(
         Table("Controllers", ["name", "law", *HELD, *COUNTERS], counted, 2),
         Table("Connections", head, rows, 6),
     )
+
+
+def flat(heading: str) -> str:
+    """A heading on one line."""
+    return heading.replace("\n", " ")
 
 
 def ungrouped(cell: str) -> str:
@@ -117,51 +143,129 @@ def controllers(found: Sequence[ControllerStatus]) -> list[Any]:
 
 
 def connections(found: Sequence[ConnectionStatus], wide: bool) -> list[Any]:
-    """The table of connections: a line of totals for each, and a line for each subflow."""
-    if not found:
-        return ["no connection uses a controller of anabranch"]
+    """The table of connections: a line for each, a line for each subflow, and the totals of
+    several.
+    """
     cells = WIDE if wide else NARROW
+    rows: list[list[str]] = []
+    bold: set[int] = set()
+    for number, one in enumerate(found, 1):
+        bold.add(len(rows))
+        rows += lines(number, one, cells)
+    subflows = [row for one in found for row in one.subflows]
+    own = [row for number, row in enumerate(rows) if number not in bold]
+    same = constants(["local", "remote", *cells], own, SPARE)
+    if len(found) > 1:
+        bold.add(len(rows))
+        sums = totals(subflows, cells)
+        rows.append([counted(len(found), "connection"), counted(len(subflows), "subflow"), *sums])
     head = ["local", "remote", *cells]
-    most = len(found) if wide else MOST_CONNECTIONS
-    rows = [row for number, one in enumerate(found[:most], 1) for row in lines(number, one, cells)]
-    same = constants(head, [row for row in rows if not row[0].startswith(TOTALS)], SPARE)
+    kept = [index for index, name in enumerate(head) if name not in same]
     told = ", ".join(f"{name} {value}" for name, value in same.items() if value)
-    shown = Table("Connections", head, rows, 2, spare=SPARE[::-1])
-    result: list[Any] = [
-        without(shown, list(same)),
-        *([f"[dim]the same in every row: {told}[/]"] if told else []),
-    ]
-    if len(found) > most:
-        result.append(f"{len(found) - most:,} more connections; --wide and --json show all")
-    return result
+    drawn = Lines(
+        "Connections",
+        [head[index] for index in kept],
+        [[row[index] for index in kept] for row in rows],
+        2,
+        spare=tuple(name for name in (*SPARE[::-1], RATE) if name not in same and name in cells),
+        bold=bold,
+    )
+    return [lettered(drawn), *([f"[dim]the same in every row: {told}[/]"] if told else [])]
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def lines(number: int, one: ConnectionStatus, cells: dict[str, Cell]) -> list[list[str]]:
-    """A connection's line, with the sums of windows and losses, and the lines of its subflows."""
-    subflows = one.subflows
-    sums = {
+    """A connection's line, with its sums, and the lines of its subflows."""
+    what = counted(len(one.subflows), "subflow") if one.protocol == "MPTCP" else one.protocol
+    head = [f"{number} {one.controller}", what + ", taken out" * one.departed]
+    return [
+        head + totals(one.subflows, cells),
+        *([row.local, row.remote, *(cell(row) for cell in cells.values())] for row in one.subflows),
+    ]
+
+
+def totals(subflows: Sequence[SubflowStatus], cells: dict[str, Cell]) -> list[str]:
+    """The sums of windows, losses and rates, in their columns."""
+    found = {
         "cwnd": shown(sum(row.cwnd_segments for row in subflows)),
         "losses": f"{sum(row.losses for row in subflows):,}",
+        RATE: mbps(sum(row.rate_bps for row in subflows)),
     }
-    count = f"{len(subflows)} subflow{'s' * (len(subflows) > 1)}"
-    head = [
-        f"{number} {one.controller}{', taken out' * one.departed}",
-        count if one.protocol == "MPTCP" else one.protocol,
-    ]
-    return [
-        [
-            f"{TOTALS}{cell}[/]" if cell else ""
-            for cell in [*head, *(sums.get(c, "") for c in cells)]
-        ],
-        *(
-            [named(row.local), named(row.remote), *(cell(row) for cell in cells.values())]
-            for row in subflows
+    return [found.get(name, "") for name in cells]
+
+
+def lettered(table: Lines) -> Lines:
+    """The table with another form for narrow terminals, where letters stand for addresses: two of
+    IPv6 take more than a line.
+    """
+    letters: dict[str, str] = {}
+
+    def short(end: str) -> str:
+        address, colon, port = end.rpartition(":")
+        if not colon:  # the line of a connection
+            return end
+        return f"{letters.setdefault(address, letter(len(letters)))}:{port}"
+
+    rows = [[short(row[0]), short(row[1]), *row[2:]] for row in table.rows]
+    legend = ", ".join(f"{name}={address.strip('[]')}" for address, name in letters.items())
+    shorter = Lines(
+        table.title, table.head, rows, 2, table.spare, table.bold, note=f"addresses: {legend}"
+    )
+    return Lines(table.title, table.head, table.rows, 2, table.spare, table.bold, shorter)
+
+
+def letter(number: int) -> str:
+    """a to z, aa, ab and so on."""
+    tens, ones = divmod(number, 26)
+    return (letter(tens - 1) if tens else "") + chr(ord("a") + ones)
+
+
+def summary(found: Sequence[Sum]) -> list[Any]:
+    """The table of sums by controller and namespace, and how to see each connection."""
+    cells: dict[str, Callable[[Sum], str]] = {
+        "name\nspace": lambda one: one.name or str(one.namespace),
+        "connec-\ntions": lambda one: f"{one.connections:,}",
+        "sub-\nflows": lambda one: f"{one.subflows:,}",
+        "Mb/s\nsum": lambda one: mbps(one.rate_bps),
+        "growth / Reno\n10, 50, 90 %": lambda one: (
+            " ".join(map(shown, one.growth)) if one.growth else "–"
         ),
+        "backup\n%": lambda one: shown(100 * one.backup / one.subflows, ".0f"),
+        "losses": lambda one: f"{one.losses:,}",
+        "missed": lambda one: f"{one.missed:,}",
+        "crowded": lambda one: f"{one.crowded:,}",
+    }
+    rows = [
+        [one.controller + ", taken out" * one.departed, *(cell(one) for cell in cells.values())]
+        for one in found
+    ]
+    head = ["controller", *cells]
+    same = constants(head, rows, ["name\nspace", "backup\n%", "missed", "crowded"])
+    kept = [index for index, name in enumerate(head) if name not in same]
+    rows = [[row[index] for index in kept] for row in rows]
+    told = ", ".join(f"{flat(name)} {value}" for name, value in same.items())
+    told = told.replace("name space", "namespace")
+    count = sum(one.connections for one in found)
+    return [
+        Lines(
+            "Connections by controller and network namespace",
+            [head[index] for index in kept],
+            rows,
+            sum(index < 2 for index in kept),
+            spare=("losses", "crowded", "missed", "backup\n%"),
+        ),
+        *([f"[dim]the same in every row: {told}[/]"] if told else []),
+        f"{count:,} connections; --wide and --json show each, --controller, --address, --port and "
+        "--namespace some of them",
     ]
 
 
 def constants(
-    head: Sequence[str], rows: Sequence[list[str]], names: Sequence[str]
+    head: Sequence[str], rows: Sequence[Sequence[str]], names: Sequence[str]
 ) -> dict[str, str]:
     """Columns in `names` that have the same value in all rows, with that value."""
     values = dict(zip(head, zip(*rows, strict=True), strict=True))

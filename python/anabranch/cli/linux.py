@@ -11,11 +11,11 @@ import typer
 
 from .._core import controllers
 from .arguments import (
+    AloneCommand,
     Command,
     Commands,
     ControllerOption,
     FormatOption,
-    JsonAloneCommand,
     JsonOption,
     PcapKeepOption,
     PcapOption,
@@ -87,7 +87,7 @@ def run(
     run_command(scenario, options)
 
 
-@linux_app.command(cls=JsonAloneCommand, epilog="Example: sudo .venv/bin/anabranch linux check")
+@linux_app.command(cls=AloneCommand, epilog="Example: sudo .venv/bin/anabranch linux check")
 def check(json: JsonAloneOption = None, format_: FormatOption = TEXT) -> None:
     """Show the kernel features that commands need. Status 1 if one is missing."""
     from .operate import check_command
@@ -152,10 +152,30 @@ def couple(name: NameArgument) -> None:
 
 
 @linux_app.command(
-    cls=JsonAloneCommand, epilog="Example: sudo .venv/bin/anabranch linux status --watch 1"
+    cls=AloneCommand,
+    epilog="Example: sudo .venv/bin/anabranch linux status --watch 1\n\n"
+    "Example: sudo .venv/bin/anabranch linux status --controller olia --address 10.0.0.0/8\n\n"
+    "Example: sudo .venv/bin/anabranch linux status --metrics anabranch.prom\n\n"
+    "Example: sudo .venv/bin/anabranch linux status --shared 30",
 )
 def status(
     json: JsonAloneOption = None,
+    metrics: Annotated[
+        Path | None,
+        typer.Option(
+            "--metrics",
+            help="Write metrics of each controller for Prometheus (OpenMetrics) to this file; --metrics without "
+            "a file, or -, is standard output.",
+        ),
+    ] = None,
+    shared: Annotated[
+        float | None,
+        typer.Option(
+            "--shared",
+            help="Read round trips for so many seconds, 20 without a number, from 5 to 600, and say which "
+            "subflows of each connection share a bottleneck. Status 1 if nothing is known of any pair.",
+        ),
+    ] = None,
     watch: Annotated[
         float | None,
         typer.Option(
@@ -165,9 +185,47 @@ def status(
     wide: Annotated[
         bool, typer.Option("--wide", help="Show every connection, and all columns.")
     ] = False,
+    controller: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--controller",
+            "-c",
+            help="Only this controller: a law, or a name in the kernel such as ab_olia. Repeatable.",
+        ),
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            "--address",
+            help="Only connections with an end there: an address or a network, such as 10.0.0.0/8.",
+        ),
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", help="Only connections with an end at this port.")
+    ] = None,
+    namespace: Annotated[
+        str | None,
+        typer.Option(
+            "--namespace",
+            help="Only connections in this network namespace: a name of `ip netns`, or a number.",
+        ),
+    ] = None,
     format_: FormatOption = TEXT,
 ) -> None:
-    """Show loaded controllers, their connections, and the windows and growth of each subflow."""
-    from .operate import status_command
+    """Show loaded controllers, their connections, and the windows and growth of each subflow.
+    More than 20 connections are summed up.
+    """
+    from .status import Asked, status_command
 
-    status_command(json, watch, wide)
+    asked = Asked(
+        json=json,
+        metrics=metrics,
+        shared=shared,
+        watch=watch,
+        wide=wide,
+        controllers=controller or [],
+        address=address,
+        port=port,
+        namespace=namespace,
+    )
+    status_command(asked)

@@ -1,34 +1,23 @@
-"""`anabranch linux check`, `load`, `unload` and `status`: controllers for an operator."""
+"""`anabranch linux check`, `load`, `couple` and `unload`: controllers for an operator."""
 
 from __future__ import annotations
 
 import json as text
-import time
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import typer
 from rich.console import Console
-from rich.live import Live
 
 from ..files import atomic_write
 from ..linux.check import ROOT, Fact, State, allows, facts
 from ..linux.controllers import names_of
 from ..linux.coupling import BELIEVED_S, couple_for_good
-from ..linux.observe import Status, choose_reno, choose_reno_here
-from ..linux.observe import status as observed
+from ..linux.observe import choose_reno, choose_reno_here
 from ..linux.pinned import in_kernel, load_for_good, unload_for_good
-from .connections import tables, whole_tables
-from .formats import TEXT
-from .streams import deserted
-from .terminal import console, named, output, table
+from .terminal import console, named, table
 
 STYLES = {"yes": "green", "no": "red", "unknown": "yellow"}
-
-WATCH_S = 0.1, 3600.0
-"""Seconds between two looks, from and to."""
 
 USES = {"load": "controllers in the kernel", "run": "scenarios on the kernel"}
 
@@ -39,15 +28,11 @@ def check_command(json: Path | None) -> None:
     if json is None:
         _print_facts(found)
     else:
-        content = {"facts": [asdict(fact) for fact in found]}
-        _write(json, content | {use: allows(found, use) for use in USES})
+        facts_ = {"facts": [asdict(fact) for fact in found]}
+        content = facts_ | {use: allows(found, use) for use in USES}
+        atomic_write(json, text.dumps(content, indent=1) + "\n")
     if any(allows(found, use) == "no" for use in USES):
         raise typer.Exit(1)
-
-
-def _write(file: Path, content: object, indent: int | None = 1) -> None:
-    """Writes JSON for people and programs."""
-    atomic_write(file, text.dumps(content, indent=indent) + "\n")
 
 
 def _print_facts(found: list[Fact]) -> None:
@@ -147,44 +132,3 @@ def _choose_reno(kernel_name: str, out: Console) -> None:
             "CAP_SYS_PTRACE",
             highlight=False,
         )
-
-
-def status_command(json: Path | None, watch: float | None, wide: bool) -> None:
-    """Prints controllers and connections, all that is known of them if `wide`, or writes that into
-    a file, again and again if `watch` says how often.
-
-    Raises ValueError when `watch` is out of range, and LinuxError as `observe.status` does.
-    """
-    least, most = WATCH_S
-    if watch is not None and not least <= watch <= most:
-        raise ValueError(f"--watch is {watch:g}; it is from {least:g} to {most:g} seconds")
-    if json:
-        for content in _looks(watch):
-            _write(json, _finite(asdict(content)), 1 if watch is None else None)
-    elif output.format != TEXT:
-        for content in _looks(watch):
-            console().print(whole_tables(content, wide))
-    elif watch is None:
-        console().print(tables(observed(), wide))
-    else:
-        looks = _looks(watch)
-        with Live(tables(next(looks), wide), console=console(), auto_refresh=False) as live:
-            for content in looks:
-                live.update(tables(content, wide), refresh=True)
-
-
-def _looks(watch: float | None) -> Iterator[Status]:
-    """The status once, or every `watch` seconds."""
-    yield observed()
-    while watch is not None and not deserted():
-        time.sleep(watch)
-        yield observed()
-
-
-def _finite(value: Any) -> Any:
-    """Plain data for JSON, which has no infinity: such a threshold is null."""
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_finite(item) for item in value]
-    return None if value == float("inf") else value

@@ -20,9 +20,6 @@ SHARED_EXAMPLES = (
 MOST_PAIRS = 40
 """Pairs that are shown; all are in the file that `--json` writes."""
 
-SHARES, UNSURE = 0.8, 0.2
-"""Confidences above and below which a pair is said to share, or not to."""
-
 
 def shared(
     capture: Annotated[
@@ -159,6 +156,8 @@ def _of_capture(capture: Path, detector: str, json: Path | None, partial: bool) 
 
 def _said(confidence: float, known: bool) -> str:
     """The verdict on a pair in a word."""
+    from ..sharing.finding import SHARES, UNSURE
+
     if not known:
         return "nothing is known"
     if confidence >= SHARES:

@@ -42,6 +42,10 @@ class Namespace:
         found._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         return found
 
+    def kept(self) -> Namespace:
+        """The same one once more, to be closed on its own. Raises OSError."""
+        return Namespace.at(f"/proc/thread-self/fd/{self._fd}")
+
     @property
     def number(self) -> int:
         """The kernel's number of it, as `ls -l /proc/PID/ns/net` shows."""

@@ -12,14 +12,13 @@ from dataclasses import dataclass, fields
 from itertools import chain
 from typing import TypeVar
 
-import numpy as np
-
 from .. import _core
 from ..records import Record
 from .controllers import names
 from .errors import LinuxError
 from .namespace import Namespace, read_setting, write_setting
 from .rights import check_root
+from .selection import EVERYTHING, Selection
 
 T = TypeVar("T")
 
@@ -65,6 +64,8 @@ class ControlledSocket(Record):
     cwnd_segments: float
     ssthresh_segments: float
     srtt_s: float
+    rate_bps: float = 0.0
+    """Delivered at this rate by the kernel's last sample; zero without one."""
     growth: float
     """In segments per acknowledged segment."""
     since_loss: int
@@ -99,7 +100,7 @@ class ControlledSocket(Record):
         ends = CA_STATES[self.ca_state] in ("cwr", "recovery")
         if ends and 0 < self.ssthresh_segments < PLAUSIBLE:
             return float(self.ssthresh_segments)
-        return float(np.floor(self.cwnd_segments))
+        return float(int(self.cwnd_segments))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,6 +127,7 @@ class SubflowStatus(Record):
     cwnd_segments: float
     ssthresh_segments: float
     srtt_s: float
+    rate_bps: float
     growth: float
     since_loss: int
     between_losses: int
@@ -152,6 +154,11 @@ class ConnectionStatus(Record):
     """Whether that controller was removed since; the connection keeps it until it closes."""
     protocol: str
     subflows: list[SubflowStatus]
+
+    @property
+    def ends(self) -> list[tuple[str, str]]:
+        """The addresses and ports of both ends of each subflow."""
+        return [(row.local, row.remote) for row in self.subflows]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,18 +197,22 @@ class Use:
     """Sockets that have a controller of the same name that was taken out; not among the others."""
 
 
-def status() -> Status:
+def status(only: Selection = EVERYTHING) -> Status:
     """Controllers that are loaded for good with their sockets and counters, and every connection
-    under them or under another one of ours, in all network namespaces that can be found.
+    under them or under another one of ours, in all network namespaces that can be found, as far as
+    they are selected.
 
     Raises LinuxError where no controller was built, where controllers or sockets cannot be looked
     at, and without root.
     """
     check_root("status")
-    rows = sockets()
+    # Sockets of a controller are counted whatever connections are selected, but in a namespace.
+    rows = sockets(only.namespace)
     loaded = []
     for law in loaded_now():
         name = names().get(law, law)  # a law in text goes by its name in the kernel
+        if not only.has_controller(name):
+            continue
         try:
             counters = _core.kernel_counters(law)
         except FileNotFoundError:
@@ -218,7 +229,8 @@ def status() -> Status:
             )
         )
     working = [row for row in rows if row.at_work]
-    return Status(controllers=loaded, connections=list(connections(working)))
+    found = [one for one in connections(working) if only.takes(one.controller, one.ends)]
+    return Status(controllers=loaded, connections=found)
 
 
 def loaded_now() -> dict[str, int]:
@@ -232,16 +244,18 @@ def loaded_now() -> dict[str, int]:
         raise LinuxError(f"which controllers are loaded cannot be known: {error}") from None
 
 
-def sockets() -> list[ControlledSocket]:
+def sockets(namespace: int | None = None) -> list[ControlledSocket]:
     """Every TCP socket under one of our controllers, in any state, with the number of its
-    namespace.
+    namespace; of one namespace alone if its number is given.
 
-    Raises LinuxError where they cannot be read, and without root.
+    Raises LinuxError where no controller was built, where they cannot be read, and without root.
     """
+    names()  # raises where no controller was built
     try:
+        reader = _core.KernelReader()
         return [
-            ControlledSocket.from_json(row | {"namespace": number})
-            for number, rows in everywhere(_core.kernel_subflows)
+            ControlledSocket(namespace=number, **row)
+            for number, rows in everywhere(reader.read, namespace)
             for row in rows
         ]
     except OSError as error:
@@ -287,12 +301,15 @@ def choose_reno_here(kernel_name: str) -> bool:
     return chosen
 
 
-def everywhere(look: Callable[[], T]) -> Iterator[tuple[int, T]]:
-    """The result of `look` in each network namespace that is found, with its number.
+def everywhere(look: Callable[[], T], only: int | None = None) -> Iterator[tuple[int, T]]:
+    """The result of `look` in each network namespace that is found, with its number, or in the one
+    with the number `only`.
 
     Raises OSError without the right to enter one.
     """
     for namespace in namespaces():
+        if only not in (None, namespace.number):
+            continue
         with ExitStack() as stack:
             try:
                 stack.enter_context(namespace.inside())
@@ -352,13 +369,19 @@ def connections(rows: Iterable[ControlledSocket]) -> Iterator[ConnectionStatus]:
 def shown(row: ControlledSocket, coupled: Coupling) -> SubflowStatus:
     """A socket with its coupling terms, and the state by its name."""
     values = vars(row) | vars(coupled) | {"ca_state": CA_STATES[row.ca_state]}
-    return SubflowStatus(**{one.name: values[one.name] for one in fields(SubflowStatus)})
+    return SubflowStatus(**{name: values[name] for name in SHOWN})
+
+
+SHOWN = [one.name for one in fields(SubflowStatus)]
 
 
 def coupling(members: list[ControlledSocket]) -> list[Coupling]:
     """The terms of the laws for each subflow, among those that are coupled with it."""
+    numbers = {row.group for row in members}
+    if len(numbers) == 1:
+        return coupled(members)
     terms = [Coupling()] * len(members)
-    for group in {row.group for row in members}:
+    for group in numbers:
         places = [i for i, row in enumerate(members) if row.group == group]
         for i, found in zip(places, coupled([members[i] for i in places]), strict=True):
             terms[i] = found
@@ -368,21 +391,27 @@ def coupling(members: list[ControlledSocket]) -> list[Coupling]:
 def coupled(members: list[ControlledSocket]) -> list[Coupling]:
     """The terms of the laws for each subflow of a group."""
     there = [i for i, row in enumerate(members) if row.takes_part]
-    terms = [Coupling(share=1.0 if [i] == there else None) for i in range(len(members))]
+    terms = [ALONE if [i] == there else UNCOUPLED for i in range(len(members))]
     if not 2 <= len(there) <= _core.COUPLED_PATHS:
         return terms
     rows = [members[i] for i in there]
-    w = np.array([row.window for row in rows])
-    rtt = np.array([row.srtt_s for row in rows], dtype=float)
-    l_ = np.array([max(row.since_loss, row.between_losses) for row in rows], dtype=float)
-    alpha = w.sum() * (w / rtt**2).max() / (w / rtt).sum() ** 2
-    quality = l_ / rtt**2
-    largest, best = w == w.max(), quality >= quality.max() * (1 - 1e-6)
+    w, rtt = [row.window for row in rows], [row.srtt_s for row in rows]
+    most = max(wr / rr**2 for wr, rr in zip(w, rtt, strict=True))
+    total = sum(w)
+    alpha = total * most / sum(wr / rr for wr, rr in zip(w, rtt, strict=True)) ** 2
+    quality = [
+        max(row.since_loss, row.between_losses) / rr**2 for row, rr in zip(rows, rtt, strict=True)
+    ]
+    largest, best = max(w), max(quality) * (1 - 1e-6)
     for k, i in enumerate(there):
         terms[i] = Coupling(
-            alpha=float(alpha),
-            sets="M" * bool(largest[k]) + "B" * bool(best[k]),
-            share=float(w[k] / w.sum()),
-            of_reno=rows[k].growth * float(w[k]),
+            alpha=alpha,
+            sets="M" * (w[k] == largest) + "B" * (quality[k] >= best),
+            share=w[k] / total,
+            of_reno=rows[k].growth * w[k],
         )
     return terms
+
+
+UNCOUPLED, ALONE = Coupling(), Coupling(share=1.0)
+"""The terms of a subflow that does not take part, and of the only one that does."""

@@ -23,6 +23,9 @@ FEWEST_SAMPLES = 100
 MOST_PATHS = 32
 """Subflows of a capture that take part: those with most round trips."""
 
+SHARES, UNSURE = 0.8, 0.2
+"""Confidences above and below which a pair is said to share, or not to."""
+
 SMOOTHING = 1.0 / 8.0
 """Weight of a sample in the smoothed round trip (RFC 6298)."""
 
