@@ -217,7 +217,8 @@ def copy_compiled_file(file: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     if file.suffix == ".py":
         unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
-        py_compile.compile(file, target.with_suffix(".pyc"), invalidation_mode=unchecked)
+        compiled = str(target.with_suffix(".pyc"))
+        py_compile.compile(str(file), compiled, invalidation_mode=unchecked)
     elif ".so" in file.suffixes or file.stat().st_size < LARGEST_DATA:
         shutil.copy(file, target)
 

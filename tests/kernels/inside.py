@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from churn import SUBFLOW, Stage
-from left import Scene, eventually, warn_again
+from left import Scene, warn_again
 from pairs import Pair, feed
 
 from anabranch import _core, cli
@@ -75,9 +75,9 @@ def main() -> None:
             traceback.print_exc()
             state, detail = "failed", f"{type(error).__name__}: {error}"
         tell(check=name, state=state, detail=detail, seconds=time.monotonic() - begun)
-    wrong = left(scene)
-    state = "failed" if wrong else "passed"
-    tell(check="nothing left", state=state, detail="; ".join(wrong), seconds=0.0)
+    begun, wrong = time.monotonic(), left(scene)
+    state, seconds = "failed" if wrong else "passed", time.monotonic() - begun
+    tell(check="nothing left", state=state, detail="; ".join(wrong), seconds=seconds)
     tell(end=True)
 
 
@@ -139,8 +139,8 @@ def linux_for_each(command: str, laws: Iterable[str], *, expected: int = 0) -> l
     """What a command prints for each law, all at the same time; their exit status is as expected."""
     begun = {law: Command("linux", command, law) for law in laws}
     ended = {law: each.wait() for law, each in begun.items()}
-    wrong = {law: both for law, both in ended.items() if both[0] != expected}
-    assert not wrong, f"linux {command}: exit status and output {wrong}"
+    for law, (number, said) in ended.items():
+        assert number == expected, f"linux {command} {law}: exit status {number}, said {said!r}"
     return [said for _, said in ended.values()]
 
 
@@ -304,8 +304,8 @@ def coupled() -> str:
 
 
 def decided() -> str:
-    """`linux couple` runs beside a transfer under LIA with sbd, tells subflows their groups, and ends
-    when the controller is unloaded.
+    """`linux couple` runs beside a transfer under LIA with sbd, tells subflows their groups, and
+    ends when the controller is unloaded.
     """
 
     def told(watch: Watch) -> list[list[int]]:
@@ -373,8 +373,7 @@ def refused() -> str:
 def left(scene: Scene) -> list[str]:
     """What is not as it was before the checks."""
     found = scene.wrong()
-    pins = [str(path) for path in PINS.rglob("*") if not path.is_dir()]
-    if not eventually(lambda: not pins, 0):
+    if pins := [str(path) for path in PINS.rglob("*") if not path.is_dir()]:
         found.append(f"pins are left: {pins}")
     return found
 

@@ -44,8 +44,8 @@ class Found:
 def boot(
     qemu: Path, kernel: Path, initrd: Path, console: Path, told: Callable[[dict[str, Any]], None]
 ) -> Found:
-    """Boots a kernel and waits until the guest has switched itself off; `told` gets each check as it
-    ends.
+    """Boots a kernel and waits until the guest has switched itself off; `told` gets each check as
+    it ends.
     """
     found, begun, before = Found(), time.monotonic(), cpu_seconds()
     environment = os.environ | {"LD_LIBRARY_PATH": libraries(qemu)}

@@ -30,6 +30,9 @@ CHECKS = {
     "nothing left": "no program, map, link, pin, controller; no warning of the kernel",
 }
 SIGNS = {"passed": "yes", "failed": "NO", "absent": "–"}
+LONGEST = 500
+"""Characters of what a check saw that are shown."""
+LAST_LINES = 15
 REFUSED = "6.1"
 """Debian 12's own, which is too old."""
 OLDEST = "6.12"
@@ -63,8 +66,8 @@ def main() -> int:
 
 
 def wanted(chosen: list[str] | None, there: list[str]) -> list[str]:
-    """The series to try: those that were chosen, or the one that is too old, the oldest that is not,
-    the host's, and the newest. Raises ValueError for one that is not there.
+    """The series to try: those that were chosen, or the one that is too old, the oldest that is
+    not, the host's, and the newest. Raises ValueError for one that is not there.
     """
     for name in chosen or []:
         if name not in there:
@@ -122,14 +125,19 @@ def remarks(found: dict[str, dict[str, Any]]) -> str:
             lines.append(f"{name}: skipped: {row['skipped']}")
             continue
         for each in row["checks"]:
-            said = f"{each['detail']} ({each['seconds']:.1f} s)".strip()
+            said = f"{shortened(each['detail'])} ({each['seconds']:.1f} s)".strip()
             lines.append(f"{name} {each['check']}: {SIGNS[each['state']]}: {said}")
         if not row["whole"]:
             lines.append(f"{name}: the checks did not come to their end; the console's last lines:")
             lines += [f"    {line}" for line in row["console"]]
-        if not sound(row):
-            lines += [f"    {line}" for line in row["other"]]
+            lines += [f"    {shortened(line)}" for line in row["other"][-LAST_LINES:]]
     return "\n".join(lines)
+
+
+def shortened(text: str) -> str:
+    """The beginning and the end of what may be a verifier's log, in one line; JSON has the whole."""
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
 
 
 def sound(row: dict[str, Any]) -> bool:
