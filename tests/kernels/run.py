@@ -7,11 +7,12 @@ KVM, and changes nothing of the host: all that is fetched and made is below targ
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import platform
 import sys
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import image
 import machine
@@ -47,6 +48,9 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="write what was found to this file")
     chosen = parser.parse_args()
     try:
+        if chosen.json and not chosen.json.parent.is_dir():
+            raise ValueError(f"--json is {chosen.json}; there is no directory {chosen.json.parent}")
+        alone = only_one()
         there = {kernel.name: kernel for kernel in available()}
         if chosen.list:
             for name, kernel in there.items():
@@ -58,11 +62,25 @@ def main() -> int:
     except (Unavailable, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    found = {name: tried(there.get(name), name, emulator) for name in names}
+    with alone:
+        found = {name: tried(there.get(name), name, emulator) for name in names}
     print(table(found), remarks(found), sep="\n\n")
     if chosen.json:
         chosen.json.write_text(json.dumps(found, indent=1) + "\n")
     return verdict(found)
+
+
+def only_one() -> IO[str]:
+    """A file that is locked while it is open: two at a time would write the same files. Raises
+    Unavailable.
+    """
+    ROOT.mkdir(parents=True, exist_ok=True)
+    lock = (ROOT / "lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise Unavailable("another run uses target/kernels: wait until it has ended") from None
+    return lock
 
 
 def wanted(chosen: list[str] | None, there: list[str]) -> list[str]:
