@@ -28,8 +28,7 @@ from pairs import Pair, feed
 
 from anabranch import _core, cli
 from anabranch.cli import application  # noqa: F401 - so that no command has to import it
-from anabranch.linux.check import LEAST_KERNEL
-from anabranch.linux.controllers import attached, available, names
+from anabranch.linux.controllers import LEAST_KERNEL, attached, available, names, new_enough
 from anabranch.linux.idle import SETTING, restarts
 from anabranch.linux.namespace import write_setting
 from anabranch.linux.tcp_info import IPPROTO_MPTCP
@@ -64,8 +63,8 @@ def main() -> None:
     tell(check="boot", state="passed", detail=platform.release(), seconds=uptime_s())
     scene = Scene()
     warn_again()
-    old = tuple(map(int, platform.release().split(".")[:2])) < LEAST_KERNEL
-    for name, check in (REFUSED if old else SUPPORTED).items():
+    checks = SUPPORTED if new_enough(platform.release()) else REFUSED
+    for name, check in checks.items():
         begun = time.monotonic()
         try:
             state, detail = "passed", check()
@@ -365,6 +364,7 @@ def refused() -> str:
     answers = linux_for_each("load", [*names(), "lia+sbd"], expected=2)
     for said in answers:
         assert "this kernel cannot run the controller" in said, said
+        assert f"it is Linux {platform.release()}, and controllers need {least} or" in said, said
         assert "`anabranch linux check` shows what is missing" in said, said
     assert not _core.kernel_loaded()
     return f"load: {' '.join(answers[0].split())}"
