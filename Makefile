@@ -18,7 +18,7 @@ FUZZ := --manifest-path fuzz/Cargo.toml --no-default-features --target-dir targe
 LAST := tools/generate_reference.py
 GENERATORS := $(filter-out $(LAST),$(wildcard tools/generate_*.py)) $(LAST)
 
-.PHONY: help install build demo explorer router deb wheel test test-rust test-python test-linux test-delivery check generate site fuzz bench reproduce clean
+.PHONY: help install build demo explorer router deb wheel test test-rust test-python test-linux test-delivery test-kernels check generate site fuzz bench reproduce clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -75,6 +75,9 @@ test-python: build
 test-linux: ## the tests of the real kernel, on what is built: sudo make test-linux
 	test=$$(ls -t target/debug/deps/attached-* | grep -v '\.d$$' | head -n 1); test -n "$$test" && $$test --nocapture
 	$(VENV)/bin/python -m pytest tests/linux
+
+test-kernels: build ## the controllers on other kernels, booted under emulation; fetches them, needs no root
+	$(VENV)/bin/python tests/kernels/run.py
 
 # `cargo fmt` does not see the files that registries name in a macro: rustfmt is given all of them.
 check: build ## formatting, lints, types, layers (as CI does)

@@ -24,8 +24,7 @@ static __attribute__((noinline)) u32 ab_event(struct tcp_sock *tp, struct ab_pat
 		p->between_losses = p->since_loss;
 		p->since_loss = 0;
 	}
-	if (AB_COUPLED && ab_gather(tp, &v) > 1) {
-		v.path[v.me & (AB_PATHS - 1)].cwnd = cwnd;
+	if (AB_COUPLED && ab_gather(tp, &v, cwnd) > 1) {
 		s64 after = ab_backoff(&v);
 		ssthresh = after > (s64)floor ? (u32)after : floor;
 	}

@@ -79,8 +79,6 @@ static __attribute__((noinline)) void ab_avoid(struct tcp_sock *tp, struct ab_pa
 	ab_plant(v, p, 0);
 	before.credit = w.credit = p->credit;
 	before.cwnd = w.cwnd = tp->snd_cwnd;
-	/* slow start may just have raised it */
-	v->path[v->me & (AB_PATHS - 1)].cwnd = tp->snd_cwnd;
 	p->growth = ab_growth(v);
 	ab_grow(&w, p->growth, acked);
 	ab_plant(v, p, &w);
@@ -123,7 +121,7 @@ static __attribute__((noinline)) void ab_raise(struct tcp_sock *tp, struct ab_pa
 		if (!acked)
 			return;
 	}
-	p->paths = AB_COUPLED ? ab_gather(tp, &v) : 1;
+	p->paths = AB_COUPLED ? ab_gather(tp, &v, tp->snd_cwnd) : 1;
 	if (!p->paths)
 		ab_count(crowded, 1);
 	if (p->paths > 1) {

@@ -57,6 +57,7 @@ struct ab_walk {
 	u32 paths; /* usable subflows so far */
 	u32 me; /* the place of `socket`, or AB_PATHS */
 	u32 group; /* of `socket`; zero: all subflows are coupled with it */
+	u32 cwnd; /* of `socket`, now */
 };
 
 /* Fills `view` with the published state of the subflow at `w->node`, if it takes part, as the
@@ -100,19 +101,26 @@ __attribute__((noinline, weak)) int ab_visit(struct ab_walk *w, struct ab_view *
 		view->note[i] = path.note[i];
 #endif
 	w->paths++;
-	if ((u64)context->tcp_sock == w->socket)
+	if ((u64)context->tcp_sock == w->socket) {
 		w->me = place;
+		/* Not the one that the last callback left. The caller has the view on its stack and
+		 * would write at a place that is only known at run time: some verifiers, as that of
+		 * Linux 6.18.15, then take half of a slot of the stack as never written. */
+		view->cwnd = w->cwnd;
+	}
 	return 0;
 }
 
-/* Fills `v` with the usable paths of the connection and returns their number. It is 1 for plain
- * TCP, for a connection that fell back to it, for one without usable siblings, and while the own
- * path is not among them, for example as a backup. It is 0 for a connection of more than
- * AB_PATHS subflows. */
-static inline u32 ab_gather(struct tcp_sock *tp, struct ab_views *v)
+/* Fills `v` with the usable paths of the connection, the own one with the window `cwnd`, and
+ * returns their number. It is 1 for plain TCP, for a connection that fell back to it, for one
+ * without usable siblings, and while the own path is not among them, for example as a backup. It is
+ * 0 for a connection of more than AB_PATHS subflows. */
+static inline u32 ab_gather(struct tcp_sock *tp, struct ab_views *v, u32 cwnd)
 {
 	struct ab_path *own = ab_path(tp);
-	struct ab_walk w = { .socket = (u64)tp, .me = AB_PATHS, .group = own->group };
+	struct ab_walk w = {
+		.socket = (u64)tp, .me = AB_PATHS, .group = own->group, .cwnd = cwnd
+	};
 
 	/* changes when a connection falls back */
 	own->connection = w.connection = ab_connection(tp);

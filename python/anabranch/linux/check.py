@@ -5,22 +5,18 @@ from __future__ import annotations
 import errno
 import os
 import platform
-import re
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from .controllers import NOT_BUILT, attached, built
+from .controllers import LEAST_KERNEL, NOT_BUILT, attached, built, new_enough
 from .errors import LinuxError
 from .idle import SETTING, Restart, decays, restarts
 from .namespace import Namespace, read_setting
 from .rights import TO_LOAD, TO_RUN, as_root, is_root, lacking
 from .tcp_info import IPPROTO_MPTCP
-
-LEAST_KERNEL = (6, 10)
-"""The first kernel whose cong_control has the signature that the controllers are written for."""
 
 BTF = Path("/sys/kernel/btf/vmlinux")
 TUN = Path("/dev/net/tun")
@@ -94,9 +90,8 @@ def allows(found: list[Fact], use: str) -> State:
 def kernel() -> Fact:
     """The kernel's version."""
     release = platform.release()
-    numbers = re.match(r"(\d+)\.(\d+)", release)
-    enough = numbers is not None and tuple(map(int, numbers.groups())) >= LEAST_KERNEL
     least = ".".join(map(str, LEAST_KERNEL))
+    enough = new_enough(release)
     return Fact("kernel", yes(enough), f"Linux {release}", f"needs Linux {least} or later")
 
 

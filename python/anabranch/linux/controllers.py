@@ -8,6 +8,7 @@ ends, even if it is killed.
 from __future__ import annotations
 
 import os
+import platform
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -25,6 +26,9 @@ NOT_BUILT = (
     "this build has no controllers for the kernel: install clang, libelf-dev and zlib1g-dev, "
     "then run `make build` again"
 )
+
+LEAST_KERNEL = (6, 10)
+"""The first kernel whose cong_control has the signature that the controllers are written for."""
 
 LONGEST_NAME = 15
 
@@ -213,10 +217,19 @@ def load(
         if isinstance(error, PermissionError):
             check_root("load")  # else the kernel refused the program, and says why
         said = in_terms_of(text, str(error)) if text else str(error)
+        if not new_enough(platform.release()):
+            least = ".".join(map(str, LEAST_KERNEL))
+            said = f"it is Linux {platform.release()}, and controllers need {least} or later"
         raise LinuxError(
             f"this kernel cannot run the controller {law if header_file(law) else law_of(law)}: {said}\n"
             "help: `anabranch linux check` shows what is missing"
         ) from None
+
+
+def new_enough(release: str) -> bool:
+    """Whether a kernel's release, as "6.12.9-amd64", is that of one that can run them."""
+    numbers = re.match(r"(\d+)\.(\d+)", release)
+    return numbers is not None and tuple(map(int, numbers.groups())) >= LEAST_KERNEL
 
 
 def written(controller: str) -> str:
