@@ -1,4 +1,4 @@
-"""Holds `anabranch advise` against the kernel: pairs of emulated links, each candidate in real time.
+"""Holds `anabranch advise` against the kernel: pairs of emulated links, candidates in real time.
 
     sudo .venv/bin/python tools/advise_on_linux.py measure [PAIRS]   # 5 minutes each; goes on
     .venv/bin/python tools/advise_on_linux.py compare                # advises, and compares

@@ -3,7 +3,7 @@ leaves to one TCP at a shared bottleneck.
 
     .venv/bin/python tools/measure_coupled_cubic.py
 
-writes measurements/coupled-cubic.json and prints its tables, in some five minutes of processor time.
+writes measurements/coupled-cubic.json and prints its tables, in five minutes of processor time.
 """
 
 from __future__ import annotations

@@ -237,8 +237,8 @@ impl Scheme for Cubic {
 /// larger. `part` is [`CubicControl::grow_as`]'s.
 ///
 /// The RFC's mean is that of one sawtooth after the other, in which Reno has √(1.5/p). The laws'
-/// drift gives Reno √(2/p); losses here have the same factor 4/3, so that CUBIC is to Reno as in the
-/// RFC.
+/// drift gives Reno √(2/p); losses here have the same factor 4/3, so that CUBIC is to Reno as in
+/// the RFC.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InTheMean {
     pub(super) part: fn(usize, &[PathView]) -> f64,

@@ -1,4 +1,4 @@
-"""qlog of the side that sent the data: draft-ietf-quic-qlog, as JSON or as a sequence of JSON texts.
+"""qlog of the side that sent the data: draft-ietf-quic-qlog, as JSON or as a sequence of texts.
 
 A path is a trace, or within a trace a `path_id` of its events.
 """
