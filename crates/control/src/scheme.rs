@@ -22,8 +22,8 @@ pub(crate) trait Scheme: Kind {
         None
     }
 
-    /// Calls `visitor` with a law that has the scheme's mean window at each loss, for theory; `None`
-    /// if loss and round trip do not determine it.
+    /// Calls `visitor` with a law that has the scheme's mean window at each loss, for theory;
+    /// `None` if loss and round trip do not determine it.
     fn visit_mean<V: LawVisitor>(self, _visitor: V) -> Option<V::Output> {
         None
     }

@@ -3,11 +3,11 @@
 //! Source: this project. The goals are RFC 6356 §2's, the TCP is RFC 9438's; Lee, Kim, Kwon and Han
 //! (CSSE 45(1), 2023) have the same aim with another rule.
 //!
-//! With `x_r` the rates of the paths and `X_r` the rate of a CUBIC on path r, the paths together are
-//! to have the rate of the best one, and each the more the better it is, as LIA's:
+//! With `x_r` the rates of the paths and `X_r` the rate of a CUBIC on path r, the paths together
+//! are to have the rate of the best one, and each the more the better it is, as LIA's:
 //! `Σ x = max X` and `x_r ∝ X_r²`. Both hold where `x_r = √part_r X_r` with
-//! `part_r = (x_r/Σx) (max x/Σx)`. CUBIC's rate goes as `C^¼`, so path r grows with `C part_r²`, and
-//! with `α_cubic part_r` in the Reno-friendly region, where the rate goes as `√α`.
+//! `part_r = (x_r/Σx) (max x/Σx)`. CUBIC's rate goes as `C^¼`, so path r grows with `C part_r²`,
+//! and with `α_cubic part_r` in the Reno-friendly region, where the rate goes as `√α`.
 
 use super::cubic::{CubicControl, InTheMean};
 use super::each::Single;
