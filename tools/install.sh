@@ -45,6 +45,11 @@ for_tests() {
 if [ "${1:-}" = tests ]; then
   for_tests tshark tshark
   for_tests pdffonts poppler-utils
+  if [ "$(uname -s)" = Linux ]; then
+    for_tests curl curl
+    for_tests iperf3 iperf3
+    for_tests mptcpize mptcpize
+  fi
 fi
 if [ "${1:-}" = browser ] && ! command -v chromium >/dev/null; then missing="$missing chromium"; fi
 if [ "${1:-}" = page ]; then
