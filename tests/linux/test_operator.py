@@ -129,6 +129,19 @@ def test_an_unknown_controller_is_answered_with_the_name_that_is_near() -> None:
     assert loaded() == []
 
 
+def test_check_names_what_is_in_the_kernel_and_the_command_that_takes_it_out() -> None:
+    assert "takes it out" not in done("check")
+    with controller("fully-coupled") as name:
+        (line,) = [one for one in done("check").splitlines() if "takes it out" in one]
+        assert (
+            line
+            == f"{name} is in the kernel; `sudo anabranch linux unload fully-coupled` takes it out"
+        )
+        assert json.loads(done("check", "--json"))["loaded"] == {
+            name: "sudo anabranch linux unload fully-coupled"
+        }
+
+
 def test_a_loaded_controller_stays_is_shown_and_goes() -> None:
     with controller("olia"), controller("balia"):
         assert {"ab_olia", "ab_balia"} <= set(available())

@@ -1,7 +1,7 @@
 //! A program for operators: its rights, its words, and what it sees in use.
 
 use crate::namespaces::everywhere;
-use crate::{Error, Loaded, Subflow, loaded, rights, subflows};
+use crate::{Error, Loaded, Reader, Subflow, loaded, rights};
 use std::{fmt, io};
 
 /// TCP's state of a socket that listens (include/net/tcp_states.h).
@@ -71,7 +71,8 @@ impl Operator {
     /// namespace.
     pub(crate) fn sockets(&self) -> Result<Vec<(u64, Subflow)>, Refused> {
         let words = self.words;
-        let found = everywhere(subflows).map_err(|error: Error| {
+        let read = Reader::new().and_then(|reader| everywhere(|| reader.read()));
+        let found = read.map_err(|error: Error| {
             Refused(format!(
                 "the sockets under the controllers cannot be read: {error:#}\n\
                  help: `{words} check` shows what is missing; `{words} unload --force` does not \

@@ -96,7 +96,14 @@ fn print(found: &Found) -> Result<(), Refused> {
         }
         false => found.load.word(),
     };
-    say(&format!("load (controllers in the kernel): {answer}"))
+    say(&format!("load (controllers in the kernel): {answer}"))?;
+    // What any of our processes leaves when it is killed.
+    for left in kernel::loaded().unwrap_or_default() {
+        let name = left.kernel_name;
+        let law = name.strip_prefix("ab_").unwrap_or(&name);
+        say(&format!("{name} is in the kernel; `anabranch-linux unload {law}` takes it out"))?;
+    }
+    Ok(())
 }
 
 /// Whether everything is present.

@@ -11,9 +11,10 @@ from rich.console import Console
 
 from ..files import atomic_write
 from ..linux.check import ROOT, Fact, State, allows, facts
-from ..linux.controllers import names_of
+from ..linux.controllers import names, names_of
 from ..linux.coupling import BELIEVED_S, couple_for_good
-from ..linux.observe import choose_reno, choose_reno_here
+from ..linux.errors import LinuxError
+from ..linux.observe import choose_reno, choose_reno_here, loaded_now
 from ..linux.pinned import in_kernel, load_for_good, unload_for_good
 from .terminal import console, named, table
 
@@ -28,8 +29,11 @@ def check_command(json: Path | None) -> None:
     if json is None:
         _print_facts(found)
     else:
-        facts_ = {"facts": [asdict(fact) for fact in found]}
-        content = facts_ | {use: allows(found, use) for use in USES}
+        content = {
+            "facts": [asdict(fact) for fact in found],
+            **{use: allows(found, use) for use in USES},
+            "loaded": _in_kernel(),
+        }
         atomic_write(json, text.dumps(content, indent=1) + "\n")
     if any(allows(found, use) == "no" for use in USES):
         raise typer.Exit(1)
@@ -52,6 +56,20 @@ def _print_facts(found: list[Fact]) -> None:
     out.print(table("This kernel", ["part", "there", "detail", "remedy"], rows, left=4))
     for use, what in USES.items():
         out.print(f"linux {use} ({what}): {_answer(found, use)}", highlight=False)
+    for name, command in _in_kernel().items():
+        out.print(f"{name} is in the kernel; `{command}` takes it out", highlight=False)
+
+
+def _in_kernel() -> dict[str, str]:
+    """Controllers in the kernel, each with the command that takes it out: what any of our processes
+    leaves when it is killed. Nothing where the kernel does not tell.
+    """
+    try:
+        laws = loaded_now()
+    except LinuxError:
+        return {}
+    names_ = {law: names().get(law, law) for law in laws}
+    return {name: f"sudo anabranch linux unload {law}" for law, name in names_.items()}
 
 
 def _answer(found: list[Fact], use: str) -> str:
