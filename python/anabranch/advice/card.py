@@ -106,7 +106,7 @@ def _measured(advice: Advice) -> list[Section]:
         return []
     cells = measured_cells(advice.measured)
     rows = [list(row) for row in zip(*cells.values(), strict=True)]
-    table = Table("Estimates, with the ends of their 95 % intervals", list(cells), rows)
+    table = Table("Estimates, with the ends of their intervals", list(cells), rows)
     return [Section("What was measured", tables=[table])]
 
 

@@ -50,7 +50,9 @@ RANDOM = 3
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with the interval that it is in."""
+    """A number with the interval that it is taken to be in. How often what is foreseen from such
+    intervals holds was measured: docs/how-to/advise.md.
+    """
 
     value: float
     low: float
@@ -136,6 +138,7 @@ class Fitted:
 
 
 ROOM = 4
+"""How much faster than a shared bottleneck the links in front of it are taken to be."""
 
 MIDDLE = (0.5, 0.5, 0.5, 0.5, 0.5)
 """The middle of the five intervals of `Fitted.links`."""
@@ -290,6 +293,7 @@ def _busy_bps(paths: Sequence[Packets], trips: Sequence[Estimate], queue_s: floa
 
 
 BIN_S = 0.2
+"""Width of the bins in which the queue is looked at."""
 
 
 def _others(rate: Estimate, own_bps: float, paths: int) -> Estimate:

@@ -176,7 +176,7 @@ def _show(advice: Advice) -> None:
     replications = advice.single_bps.n
     title = f"Data goes {'up' if advice.situation.up else 'down'}: {replications} replications of each candidate"
     if advice.measured:
-        out.print(columns("Measured, with 95 % intervals", measured_cells(advice.measured), left=1))
+        out.print(columns("Measured, with intervals", measured_cells(advice.measured), left=1))
     out.print(columns(title, _cells(advice), left=1))
     out.print(NOTES, style="dim")
     out.print(f"\n{verdict(advice)}\n", highlight=False)
