@@ -83,12 +83,16 @@ OPEN = {
     "scenario.py": "a scenario's text as nested data",
     "statistics.py": "an interval as JSON",
     "advice/candidates.py": "a scenario as nested data",
+    "advice/fitting.py": "JSON that it writes",
     "advice/judging.py": "JSON that it writes",
+    "advice/measured/iperf3.py": "what a report of iperf3 says, before it becomes a link",
+    "advice/measured/qlog.py": "events of a qlog, before they become packets",
     "advice/saying.py": "JSON that it writes",
     "sharing/closed_loop.py": "scenarios as nested data",
     "sharing/drawing.py": "a scenario as nested data",
     "sharing/errors.py": "JSON that it writes",
     "sharing/finding.py": "JSON that it writes",
+    "sharing/live.py": "JSON that it writes",
     "sweeps/clusters.py": "a cluster's file as YAML has it",
 }
 """Files that have data without types, and why; in plots it is how something looks, too."""
