@@ -293,12 +293,12 @@ def test_an_interrupt_in_theory_keeps_the_simulated_rows(monkeypatch: pytest.Mon
 
 
 def test_theory_stands_beside_with_the_same_measure() -> None:
-    found = ab.evaluate("lia", "cubic", criteria=[criterion(theory=True)], seeds=2)
-    lia, cubic = (entry.rows[0].theory for entry in found.entries)
+    found = ab.evaluate("lia", "bbr", criteria=[criterion(theory=True)], seeds=2)
+    lia, bbr = (entry.rows[0].theory for entry in found.entries)
     assert lia is not None and lia.values is not None
     assert lia.values == pytest.approx([1.0], abs=0.01)
-    assert cubic is not None and cubic.values is None
-    assert "cubic" in cubic.why
+    assert bbr is not None and bbr.values is None
+    assert "bbr" in bbr.why
 
 
 def test_the_verdict_of_a_criterion_is_that_of_its_worst_case() -> None:
