@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 ADVISE_EXAMPLES = (
     'Example: anabranch advise --link "dsl: 16 Mb/s up 2.4, 30 ms, 400 packets" --link "lte: 20 Mb/s, 60 ms"\n\n'
     'Example: anabranch advise --link "a: 50 Mb/s, 20 ms" --link "b: 50 Mb/s, 25 ms" --shared yes\n\n'
-    "Example: anabranch run examples/lte-dsl --pcap both.pcapng --record-until 11s && "
-    "anabranch advise --measured both.pcapng --card advice.html"
+    "Example: anabranch run examples/lte-dsl --pcap both.pcapng --record-until 11s\n\n"
+    "Example: anabranch advise --measured both.pcapng --card advice.html"
 )
 
 MBPS = (100, 1000)
