@@ -347,7 +347,7 @@ fn told<'py>(py: Python<'py>, row: &Subflow) -> PyResult<Bound<'py, PyDict>> {
         },
     )?;
     table.set_item("srtt_s", f64::from(row.srtt_us) * 1e-6)?;
-    table.set_item("rate_bps", rate_bps(row))?;
+    table.set_item("rate_bps", row.rate_bps())?;
     table.set_item("growth", segments(row.growth))?;
     table.set_item("since_loss", row.since_loss)?;
     table.set_item("between_losses", row.between_losses)?;
@@ -358,10 +358,4 @@ fn told<'py>(py: Python<'py>, row: &Subflow) -> PyResult<Bound<'py, PyDict>> {
     table.set_item("paths", row.paths)?;
     table.set_item("group", row.group)?;
     Ok(table)
-}
-
-/// The delivery rate of the kernel's last sample, as `tcpi_delivery_rate`; zero without one.
-fn rate_bps(row: &Subflow) -> f64 {
-    let (segments, us) = row.rate;
-    if us == 0 { 0.0 } else { f64::from(segments) * f64::from(row.mss) * 8e6 / f64::from(us) }
 }

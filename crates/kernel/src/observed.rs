@@ -73,6 +73,7 @@ pub struct SubflowStatus {
     /// Infinite if none is set.
     pub ssthresh_segments: f64,
     pub srtt_s: f64,
+    pub rate_bps: f64,
     /// Segments per acknowledged segment.
     pub growth: f64,
     pub since_loss: u32,
@@ -200,6 +201,7 @@ fn shown(row: &Subflow, terms: Terms) -> SubflowStatus {
             ssthresh => f64::from(ssthresh),
         },
         srtt_s: f64::from(row.srtt_us) * 1e-6,
+        rate_bps: row.rate_bps(),
         growth: fixed(row.growth),
         since_loss: row.since_loss,
         between_losses: row.between_losses,

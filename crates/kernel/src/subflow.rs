@@ -66,6 +66,14 @@ pub struct Subflow {
     pub group: u8,
 }
 
+impl Subflow {
+    /// The delivery rate of the kernel's last sample, as `tcpi_delivery_rate`; zero without one.
+    pub fn rate_bps(&self) -> f64 {
+        let (segments, us) = self.rate;
+        if us == 0 { 0.0 } else { f64::from(segments) * f64::from(self.mss) * 8e6 / f64::from(us) }
+    }
+}
+
 /// Reads the sockets under our controllers, again and again.
 ///
 /// It is to be kept where several namespaces are read: to load its program takes a hundred times as
