@@ -1,5 +1,5 @@
-"""A program that nobody here wrote, over two paths under a controller with `+sbd`: curl, made to ask
-for MPTCP by mptcpize.
+"""A program that nobody here wrote, over two paths under a controller with `+sbd`: curl, which asks
+for MPTCP through mptcpize.
 """
 
 from __future__ import annotations
