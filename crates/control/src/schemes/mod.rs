@@ -68,7 +68,6 @@ macro_rules! schemes {
 }
 schemes! {
     cubic::Cubic,
-    coupled_cubic::CoupledCubic,
     wvegas::Wvegas,
     bbr::Bbr,
     lp::Lp,
@@ -83,4 +82,5 @@ schemes! {
     couple_plus::CouplePlus,
     dwc::Dwc,
     compound::Compound,
+    coupled_cubic::CoupledCubic,
 }
