@@ -224,7 +224,7 @@ def _trip(path: Packets, packet_s: float) -> Estimate:
 def _queue_s(path: Packets, trip_s: float) -> Estimate:
     """The longest wait: that of packets before a loss. Without a loss it is at least the longest."""
     waits = np.quantile(path.rtt_s, (0.9, 0.99, 1.0)) - trip_s
-    _, before = loss_events(path)
+    before = _before_losses(path)
     if len(before) < RANDOM:
         return Estimate(float(waits[2]), float(waits[1]), 2.0 * float(waits[2]))
     full = before[before >= np.quantile(before, 0.5)] - trip_s
@@ -232,21 +232,20 @@ def _queue_s(path: Packets, trip_s: float) -> Estimate:
     return Estimate(float(middle), 0.95 * float(low), 1.05 * float(high))
 
 
-def loss_events(path: Packets) -> tuple[Floats, Floats]:
-    """When loss events were found, and the last round trip known then, shape (events,) each.
-    Losses within a round trip are one event.
+def _before_losses(path: Packets) -> Floats:
+    """The last round trip known at each loss event, shape (events,); losses within a round trip are
+    one event.
     """
     known_s = path.sent_s + path.rtt_s
     order = np.argsort(known_s)
     known_s, rtt_s = known_s[order], path.rtt_s[order]
-    events, trips, last = list[float](), list[float](), -np.inf
+    found, last = list[float](), -np.inf
     for at in np.sort(path.lost_s):
         place = int(np.searchsorted(known_s, at)) - 1
         if place >= 0 and at > last + rtt_s[place]:
-            events.append(float(at))
-            trips.append(float(rtt_s[place]))
+            found.append(float(rtt_s[place]))
             last = at
-    return np.array(events), np.array(trips)
+    return np.array(found)
 
 
 def _loss(paths: Sequence[Packets], trips: Sequence[Estimate], queue_s: float) -> Estimate:
@@ -254,7 +253,7 @@ def _loss(paths: Sequence[Packets], trips: Sequence[Estimate], queue_s: float) -
     events = packets = lost = sent = 0
     for path, trip in zip(paths, trips, strict=True):
         limit = trip.value + NEAR_FULL * queue_s
-        before = loss_events(path)[1]
+        before = _before_losses(path)
         events += int((before < limit).sum())
         packets += int((path.rtt_s < limit).sum())
         lost += len(before)

@@ -46,11 +46,11 @@ class Samples:
     @classmethod
     def of(cls, delays: Delays) -> Samples:
         """The samples of a subflow in a capture."""
-        trips_s = smoothed(delays.rtt_s)
+        trips_s = _smoothed(delays.rtt_s)
         return cls(delays.sent_s, delays.rtt_s, trips_s, _events(delays, trips_s))
 
 
-def smoothed(rtts: NDArray[np.float64]) -> NDArray[np.float64]:
+def _smoothed(rtts: NDArray[np.float64]) -> NDArray[np.float64]:
     """The smoothed round trip at each sample, shape (samples,)."""
     found = np.empty(len(rtts))
     own = float(rtts[0]) if len(rtts) else 0.0

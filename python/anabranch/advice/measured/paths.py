@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ...sharing.finding import Samples, find, smoothed
+from ...capture import Delays
+from ...sharing.finding import Samples, find
 from ..candidates import Situation
-from ..fitting import MIDDLE, Fitted, Packets, fit, loss_events
+from ..fitting import MIDDLE, Fitted, Packets, fit
 
 
 @dataclass(frozen=True)
@@ -80,5 +81,4 @@ def measured(names: Sequence[str], paths: Sequence[Packets]) -> Measured:
 
 def _samples(path: Packets) -> Samples:
     order = np.argsort(path.sent_s)
-    rtt_s = path.rtt_s[order]
-    return Samples(path.sent_s[order], rtt_s, smoothed(rtt_s), loss_events(path)[0])
+    return Samples.of(Delays(path.sent_s[order], path.rtt_s[order], np.sort(path.lost_s)))
