@@ -242,15 +242,21 @@ impl<E: CongestionController> Sender<E> {
         Some(self.resend(now, me, range, dsn))
     }
 
-    /// If nothing is outstanding and nothing could be sent: lets a control that moves several
-    /// windows open one, and polls again.
+    /// If nothing is in flight and nothing could be sent, of new data, of lost data, or of what the
+    /// scheduler has handed to a path already: lets a control that moves several windows open one,
+    /// and polls again.
     #[inline(never)] // few senders have such a control
     pub(super) fn after_stall(&mut self, now: Time) -> Option<Transmit<Data>> {
-        if self.starved || self.paths.iter().any(|path| path.board.outstanding() > 0) {
+        let in_flight = self.paths.iter().any(|path| path.board.pipe() > 0);
+        if in_flight || (self.starved && self.data_una == self.unsent.nxt) {
             return None;
         }
         self.control.on_stalled();
         self.refresh_siblings();
+        if let Some(again) = self.poll_retransmission(now) {
+            self.look_again();
+            return Some(again);
+        }
         let (me, range) = self.extended_data(now)?;
         let transmit = self.send(now, me, range);
         self.look_again();

@@ -3,6 +3,7 @@
 use super::*;
 use crate::endpoint::ReceivingEndpoint;
 use crate::options::Options;
+use crate::scheduler::Scheduler;
 use crate::source::Source;
 use crate::tcp::{Receiver, ReceiverSettings, UsualAck};
 use control::{AnyController, Needs, Phase, Settings};
@@ -23,7 +24,16 @@ fn settings(options: Options, source: Source) -> SenderSettings {
 }
 
 fn sender(settings: SenderSettings, law: &str, paths: usize) -> Sender<AnyController> {
-    let control = AnyController::new(&law.parse().unwrap(), Settings::default(), paths).unwrap();
+    sender_with(settings, law, Settings::default(), paths)
+}
+
+fn sender_with(
+    settings: SenderSettings,
+    law: &str,
+    windows: Settings,
+    paths: usize,
+) -> Sender<AnyController> {
+    let control = AnyController::new(&law.parse().unwrap(), windows, paths).unwrap();
     Sender::new(Arc::new(settings), control, paths, Time::ZERO)
 }
 
@@ -49,8 +59,17 @@ struct Pair {
 
 impl Pair {
     fn new(settings: SenderSettings, law: &str, delays: Vec<Span>) -> Self {
+        Pair::with_windows(settings, law, Settings::default(), delays)
+    }
+
+    fn with_windows(
+        settings: SenderSettings,
+        law: &str,
+        windows: Settings,
+        delays: Vec<Span>,
+    ) -> Self {
         let options = settings.options.clone();
-        let sender = sender(settings, law, delays.len());
+        let sender = sender_with(settings, law, windows, delays.len());
         let receiver = ReceiverSettings { options, transit: sender.needs.delays };
         Pair {
             receiver: Receiver::new(receiver, delays.len()),
@@ -547,6 +566,38 @@ proptest! {
                 prop_assert!(data.seq + u64::from(data.len) <= 1 << 20);
             }
         }
+    }
+}
+
+proptest! {
+    // rare: without the rule one input in a thousand fails
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    /// A control may close the window of a path to which a scheduler has handed data.
+    #[test]
+    fn every_byte_arrives_whatever_waits_for_a_closed_window(
+        script in prop::collection::vec(0u8..12, 20..120),
+        paths in 2usize..4,
+        eifel: bool,
+        windows in 1u8..30,
+        scheduler in prop::sample::select(Scheduler::examples()),
+        law in prop::sample::select(vec!["multi-priority", "multi-priority:nice", "mtcp"]),
+    ) {
+        let options = Options { eifel, scheduler, ..options() };
+        let spec: control::ControllerSpec = law.parse().unwrap();
+        let settings = SenderSettings::new(options, spec.needs(), transfer(60));
+        let windows = Settings { initial_window: windows.into(), ..Settings::default() };
+        let delays = (1..=paths).map(|i| Span::millis(10 * i as u64)).collect();
+        let mut pair = Pair::with_windows(settings, law, windows, delays);
+        // then the network carries everything
+        let mut fates = script.iter().chain(std::iter::repeat(&40)).copied();
+        pair.run(Time(3_600_000_000_000), |_, _| match fates.next() {
+            Some(0..=2) => None,
+            Some(3) => Some(Span::millis(15)),
+            _ => Some(Span::ZERO),
+        });
+        prop_assert_eq!(pair.receiver.delivered(), 60_000);
+        prop_assert!(pair.sender.completed().is_some());
     }
 }
 
