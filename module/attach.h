@@ -61,10 +61,12 @@ static int __init ab_start(struct tcp_congestion_ops *controller)
 	}
 	error = tcp_register_congestion_control(controller);
 	if (error) {
-		if (error == -EEXIST)
-			pr_err("the kernel has a controller %s already\n", controller->name);
 		vfree(ab_records);
-		return error;
+		if (error != -EEXIST)
+			return error;
+		pr_err("the kernel has a controller %s already\n", controller->name);
+		/* modprobe takes EEXIST for a module that is loaded already, and is silent */
+		return -EBUSY;
 	}
 	/* without debugfs these do nothing */
 	ab_folder = debugfs_create_dir(KBUILD_MODNAME, NULL);

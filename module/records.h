@@ -39,21 +39,28 @@ static inline void ab_record_end(struct ab_step *step)
 	spin_unlock_bh(&ab_writing);
 }
 
-/* Whole steps, each once, as far as they fit. */
+/* Each step once, in the order of writing. A reader may take it in parts: `ab_taken` bytes of the
+ * oldest one are gone. */
 static ssize_t ab_read_steps(struct file *file, char __user *to, size_t size, loff_t *at)
 {
+	static size_t ab_taken;
 	size_t done = 0;
 
 	mutex_lock(&ab_reading);
-	while (ab_records && size - done >= sizeof(struct ab_step) &&
-	       ab_read != smp_load_acquire(&ab_written)) {
-		if (copy_to_user(to + done, &ab_records[ab_read % AB_RECORDS],
-				 sizeof(struct ab_step))) {
+	while (ab_records && done < size && ab_read != smp_load_acquire(&ab_written)) {
+		const u8 *step = (const u8 *)&ab_records[ab_read % AB_RECORDS];
+		size_t part = min(size - done, sizeof(struct ab_step) - ab_taken);
+
+		if (copy_to_user(to + done, step + ab_taken, part)) {
 			mutex_unlock(&ab_reading);
 			return -EFAULT;
 		}
+		done += part;
+		ab_taken += part;
+		if (ab_taken < sizeof(struct ab_step))
+			break;
+		ab_taken = 0;
 		smp_store_release(&ab_read, ab_read + 1);
-		done += sizeof(struct ab_step);
 	}
 	mutex_unlock(&ab_reading);
 	return done;

@@ -369,9 +369,10 @@ def modular() -> str:
     if (why := OWN / "failed").exists():
         raise AssertionError(why.read_text())
     linux("load", "lia")
-    said = insert("ab_lia")
-    assert "exists" in said, said
-    linux("unload", "lia")
+    try:
+        told = [declined("ab_lia", "the kernel has a controller ab_lia already")]
+    finally:
+        linux("unload", "lia")
     assert eventually(lambda: "ab_lia" not in available()), available()
     with debugfs(), inserted([f"ab_{law.replace('-', '_')}" for law in names()]):
         assert set(names().values()) <= set(available()), available()
@@ -379,7 +380,7 @@ def modular() -> str:
         assert "the kernel has a controller ab_lia already" in said, said
         rows = restarts(["reno", *names().values()])
         assert all(row.grown and row.decayed for row in rows), rows
-        told = [measured(), moved(), stepped()]
+        told += [measured(), moved(), stepped()]
     assert not [name for name in available() if name.startswith("ab_")], available()
     return ", ".join([*told, *unwanted()])
 
@@ -407,7 +408,7 @@ def moved() -> str:
 
 def stepped() -> str:
     """The steps of LIA in a module come out the same in every other form of the law."""
-    with attached(["lia"]) as there, stage() as made:
+    with attached(["lia"], record=True) as there, stage() as made:
         pair = Pair(made, 9000, "ab_lia", MPTCP)
         try:
             feed([pair], JOINS_AFTER_S)
@@ -435,19 +436,27 @@ def line_of(step: tuple[int, ...]) -> str:
 
 
 def unwanted() -> list[str]:
-    """A module is refused, with a reason in the log, where it finds no layout, and without MPTCP."""
-    log, release = KernelLog(), platform.release()
+    """A module is refused where it does not find the layout, and without MPTCP."""
+    release = platform.release()
     unknown = f"the layout of MPTCP in Linux {release} is unknown, without the socket of a subflow"
-    told = []
-    for module, reason in (("unknown/ab_lia", unknown), ("ab_lia", "is net.mptcp.enabled 1?")):
-        write_setting("net.mptcp.enabled", "1" if module.startswith("unknown") else "0")
-        said = insert(module)
+    told = [declined("unknown/ab_lia", unknown)]
+    write_setting("net.mptcp.enabled", "0")
+    try:
+        told.append(declined("ab_lia", "is net.mptcp.enabled 1?"))
+    finally:
         write_setting("net.mptcp.enabled", "1")
-        lines = [text for _, text in log.new() if reason in text]
-        assert said and lines and "ab_lia" not in available(), (said, lines)
-        REFUSALS.update(lines)
-        told.append(f"refused: {lines[0]}")
+    assert "ab_lia" not in available(), available()
     return told
+
+
+def declined(module: str, reason: str) -> str:
+    """The line of the kernel's log that has the reason for which it does not take a module."""
+    log = KernelLog()
+    said = insert(module)
+    lines = [text for _, text in log.new() if reason in text]
+    assert said and len(lines) == 1, (said, lines)
+    REFUSALS.update(lines)
+    return f"refused: {lines[0]}"
 
 
 @contextmanager
