@@ -18,7 +18,7 @@ FUZZ := --manifest-path fuzz/Cargo.toml --no-default-features --target-dir targe
 LAST := tools/generate_reference.py
 GENERATORS := $(filter-out $(LAST),$(wildcard tools/generate_*.py)) $(LAST)
 
-.PHONY: help install build demo explorer router deb wheel test test-rust test-python test-linux test-delivery test-kernels check generate site fuzz bench reproduce clean
+.PHONY: help install build demo explorer router deb dkms wheel test test-rust test-python test-linux test-delivery test-kernels check generate site fuzz bench reproduce clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -50,6 +50,9 @@ router: install ## the program for routers, target/*/router/anabranch-linux: lin
 
 deb: install ## the program for routers and its units as a Debian package in target/
 	@sh packaging/deb.sh "$$(sh packaging/router.sh)"
+
+dkms: build ## the controllers as kernel modules, for kernels without BTF: a package for DKMS, and an archive, in target/
+	@sh packaging/dkms.sh $(VENV)/bin/anabranch
 
 wheel: install ## the Python package as a wheel in target/wheels, with the controllers for the kernel
 	@sh packaging/wheel.sh

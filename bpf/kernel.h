@@ -160,25 +160,8 @@ enum { TCP_CA_OPEN, TCP_CA_DISORDER, TCP_CA_CWR, TCP_CA_RECOVERY, TCP_CA_LOSS };
 
 enum { CA_EVENT_TX_START };
 
-/* Flags of an ACK in tcp_ack(). */
-#define FLAG_DATA_ACKED 0x04
-#define FLAG_SYN_ACKED 0x10
-#define FLAG_DATA_SACKED 0x20
-#define FLAG_SND_UNA_ADVANCED 0x400
-#define FLAG_FORWARD_PROGRESS (FLAG_DATA_ACKED | FLAG_SYN_ACKED | FLAG_DATA_SACKED)
-
 #define TCP_INFINITE_SSTHRESH 0x7fffffff
 #define TCP_INIT_CWND 10
 #define TCP_CONG_NON_RESTRICTED 1 /* also in separate network namespaces */
-
-static inline u32 ab_max(u32 a, u32 b)
-{
-	return a > b ? a : b;
-}
-
-static inline u32 ab_min(u32 a, u32 b)
-{
-	return a < b ? a : b;
-}
 
 #endif

@@ -15,27 +15,18 @@
 #ifndef AB_SHELL_H
 #define AB_SHELL_H
 
+#include "attach.h"
 #include "guard.h"
+#include "records.h"
 #include "sense.h"
 
-#include <bpf/bpf_tracing.h>
-
 #include "include/window.h"
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 20);
-} ab_records SEC(".maps");
-
-extern u32 tcp_slow_start(struct tcp_sock *tp, u32 acked) __ksym;
-extern void tcp_cong_avoid_ai(struct tcp_sock *tp, u32 w, u32 acked) __ksym;
-extern u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
 
 static inline void ab_keep(struct tcp_sock *tp, struct ab_views *v, struct ab_window *before,
 			   struct ab_window *after, u32 acked)
 {
 	struct sock_common *sk = &tp->inet_conn.icsk_inet.sk.__sk_common;
-	struct ab_step *r = bpf_ringbuf_reserve(&ab_records, sizeof(*r), 0);
+	struct ab_step *r = ab_record_begin();
 
 	if (!r) {
 		ab_count(unrecorded, 1);
@@ -52,7 +43,7 @@ static inline void ab_keep(struct tcp_sock *tp, struct ab_views *v, struct ab_wi
 	r->after_credit = after->credit;
 	r->growth = ab_path(tp)->growth;
 	r->backoff = 0;
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	ab_record_end(r);
 }
 
 /* Plants a fault before a step, or in its result. */
@@ -259,87 +250,42 @@ static inline void ab_idle(struct tcp_sock *tp)
 	tp->snd_cwnd = ab_max(cwnd, floor);
 }
 
-/* Replays a step from its views; for tests, by the kernel's test run of a program. */
-static inline int ab_replayed(struct ab_step *step)
-{
-	struct ab_window w = { .credit = step->before_credit, .cwnd = step->before_cwnd };
-	struct ab_views v;
-
-	/* an assignment would need stack for a second copy */
-	if (bpf_probe_read_kernel(&v, sizeof(v), &step->views))
-		return 1;
-	step->growth = ab_growth(&v);
-	step->backoff = ab_backoff(&v);
-	ab_grow(&w, step->growth, step->acked);
-	step->after_credit = w.credit;
-	step->after_cwnd = w.cwnd;
-	return 0;
-}
-
+/* The callbacks of a controller. */
 #define AB_CONTROLLER(name_)							\
-	SEC("struct_ops")							\
-	void BPF_PROG(ab_on_init, struct sock *sk)				\
+	AB_CALLBACK(void, ab_on_init, struct sock *sk)				\
 	{									\
 		if (!ab_skip())							\
 			ab_init(tcp_sk(sk));					\
 	}									\
-	SEC("struct_ops")							\
-	void BPF_PROG(ab_on_ack, struct sock *sk, u32 ack, int flag,		\
-		      const struct rate_sample *rs)				\
+	AB_CALLBACK(void, ab_on_ack, struct sock *sk, u32 ack, int flag,	\
+		    const struct rate_sample *rs)				\
 	{									\
 		if (!ab_skip())							\
 			ab_control(tcp_sk(sk), flag, rs);			\
 	}									\
-	SEC("struct_ops")							\
-	u32 BPF_PROG(ab_on_ssthresh, struct sock *sk)				\
+	AB_CALLBACK(u32, ab_on_ssthresh, struct sock *sk)			\
 	{									\
 		return ab_skip() ? bpf_get_prandom_u32() : ab_ssthresh(tcp_sk(sk)); \
 	}									\
-	SEC("struct_ops")							\
-	void BPF_PROG(ab_on_set_state, struct sock *sk, u8 state)		\
+	AB_CALLBACK(void, ab_on_set_state, struct sock *sk, u8 state)		\
 	{									\
 		if (!ab_skip())							\
 			ab_set_state(tcp_sk(sk), state);			\
 	}									\
-	SEC("struct_ops")							\
-	u32 BPF_PROG(ab_on_undo_cwnd, struct sock *sk)				\
+	AB_CALLBACK(u32, ab_on_undo_cwnd, struct sock *sk)			\
 	{	/* a negative window would be a kernel warning of our own making */ \
 		return ab_skip() ? bpf_get_prandom_u32() >> 1 : ab_undo_cwnd(tcp_sk(sk)); \
 	}									\
-	SEC("struct_ops")							\
-	void BPF_PROG(ab_on_event, struct sock *sk, u32 event)			\
+	AB_CALLBACK(void, ab_on_event, struct sock *sk, u32 event)		\
 	{									\
 		if (event == CA_EVENT_TX_START && !ab_skip())			\
 			ab_idle(tcp_sk(sk));					\
 	}									\
-	SEC("struct_ops")							\
-	void BPF_PROG(ab_on_tx_start, struct sock *sk)				\
+	AB_CALLBACK(void, ab_on_tx_start, struct sock *sk)			\
 	{									\
 		if (!ab_skip())							\
 			ab_idle(tcp_sk(sk));					\
 	}									\
-	SEC(".struct_ops.link")							\
-	struct tcp_congestion_ops ab_controller = {				\
-		.init = (void *)ab_on_init,					\
-		.cong_control = (void *)ab_on_ack,				\
-		.ssthresh = (void *)ab_on_ssthresh,				\
-		.set_state = (void *)ab_on_set_state,				\
-		.undo_cwnd = (void *)ab_on_undo_cwnd,				\
-		.cwnd_event = (void *)ab_on_event,				\
-		.cwnd_event_tx_start = (void *)ab_on_tx_start,			\
-		.flags = TCP_CONG_NON_RESTRICTED,				\
-		.name = name_,							\
-	};									\
-	SEC("iter/bpf_sk_storage_map")						\
-	int ab_exchange(struct bpf_iter__bpf_sk_storage_map *ctx)		\
-	{									\
-		return ab_exchanged(ctx);					\
-	}									\
-	SEC("syscall")								\
-	int ab_replay(struct ab_step *step)					\
-	{									\
-		return ab_replayed(step);					\
-	}									\
-	char _license[] SEC("license") = "GPL"
+	AB_REGISTER(name_)
 
 #endif

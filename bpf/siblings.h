@@ -13,10 +13,7 @@
 #ifndef AB_SIBLINGS_H
 #define AB_SIBLINGS_H
 
-#include "kernel.h"
-
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
+#include "common.h"
 
 #include "include/intf.h"
 
@@ -25,16 +22,6 @@
 
 /* "bana", the arm of a river that comes back; another number for each layout of `struct ab_path`. */
 #define AB_MAGIC (0x616e6162 + AB_NOTES)
-
-extern void *bpf_rdonly_cast(const void *object, u32 type) __ksym;
-
-#define ab_cast(type, pointer) \
-	((struct type *)bpf_rdonly_cast((void *)(pointer), bpf_core_type_id_kernel(struct type)))
-
-static inline struct tcp_sock *tcp_sk(const struct sock *sk)
-{
-	return (struct tcp_sock *)sk;
-}
 
 static inline struct ab_path *ab_path(struct tcp_sock *tp)
 {
@@ -61,9 +48,9 @@ struct ab_walk {
 };
 
 /* Fills `view` with the published state of the subflow at `w->node`, if it takes part, as the
- * one in `place`. Global functions are verified separately: the verifier need not follow the
- * walk. */
-__attribute__((noinline, weak)) int ab_visit(struct ab_walk *w, struct ab_view *view, u32 place)
+ * one in `place`. For BPF it is a global function, which is verified separately: the verifier need
+ * not follow the walk. */
+AB_FUNCTION int ab_visit(struct ab_walk *w, struct ab_view *view, u32 place)
 {
 	struct mptcp_subflow_context *context;
 	struct tcp_sock *ssk;
@@ -72,10 +59,9 @@ __attribute__((noinline, weak)) int ab_visit(struct ab_walk *w, struct ab_view *
 
 	if (!w || !view || !w->node)
 		return 0;
-	context = ab_cast(mptcp_subflow_context,
-			  w->node - bpf_core_field_offset(struct mptcp_subflow_context, node));
+	context = ab_cast(mptcp_subflow_context, w->node - ab_offset(mptcp_subflow_context, node));
 	w->node = (u64)context->node.next;
-	if (w->node == w->connection + bpf_core_field_offset(struct mptcp_sock, conn_list))
+	if (w->node == w->connection + ab_offset(mptcp_sock, conn_list))
 		w->node = 0;
 	ssk = ab_cast(tcp_sock, context->tcp_sock);
 	if (bpf_probe_read_kernel(&path, sizeof(path), ssk->inet_conn.icsk_ca_priv))

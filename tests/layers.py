@@ -295,6 +295,8 @@ SCRIPTS = (
     "tools/install.sh",
     "explorer/engine.sh",
     "packaging/deb.sh",
+    "packaging/dkms.sh",
+    "packaging/modules.sh",
     "packaging/router.sh",
     "packaging/wheel.sh",
 )

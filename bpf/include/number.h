@@ -11,13 +11,6 @@
 
 #include "types.h"
 
-/* For BPF each function is verified by itself, once, and not again at every call. */
-#ifdef __bpf__
-#define AB_FUNCTION __attribute__((noinline, weak))
-#else
-#define AB_FUNCTION static inline __attribute__((unused))
-#endif
-
 /* Bits 0..31: the mantissa, at least 2^31. Bits 32..47: e + AB_BIAS. So the order of numbers is the
  * order of their representation, and zero is 0. */
 typedef ab_u64 ab_number;

@@ -1,9 +1,10 @@
 """The initial file system of a guest: busybox, Python with the packages that the checks need,
 anabranch, the checks, and a kernel's modules.
 
-It is three archives one after the other. The first, Python, changes seldom and is kept; the second
-is anabranch as it is now; the third belongs to a kernel. Modules of Python are there as bytecode
-alone: an emulated processor would take three times as long to compile them.
+It is four archives one after the other. The first, Python, changes seldom and is kept; the second
+is anabranch as it is now; the other two belong to a kernel: its modules, and ours. Modules of
+Python are there as bytecode alone: an emulated processor would take three times as long to compile
+them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
+from controllers import controllers
 from packages import ROOT, Kernel, Unavailable, busybox, fresh
 
 TESTS = Path(__file__).parents[1]
@@ -82,7 +84,7 @@ poweroff -f
 
 def initrd(kernel: Kernel) -> Path:
     """The file for qemu. Raises Unavailable."""
-    parts = [python(), anabranch(), modules(kernel)]
+    parts = [python(), anabranch(), modules(kernel), own_modules(kernel)]
     made = ROOT / "initrd"
     with made.open("wb") as file:
         for part in parts:
@@ -174,6 +176,20 @@ def modules(kernel: Kernel) -> Path:
             add_module(module, kernel.folder, stage, order)
         (stage / "order").write_text("\n".join(order) + "\n")
         write_archive(stage.parent, archive)
+    return archive
+
+
+def own_modules(kernel: Kernel) -> Path:
+    """The archive with the controllers as modules of a kernel; with the reason, if there are none."""
+    with tempfile.TemporaryDirectory(dir=ROOT) as name:
+        stage = Path(name) / "controllers"
+        try:
+            shutil.copytree(controllers(kernel), stage)
+        except (Unavailable, RuntimeError) as error:
+            stage.mkdir()
+            state = "absent" if isinstance(error, Unavailable) else "failed"
+            (stage / state).write_text(str(error))
+        write_archive(stage.parent, archive := kernel.folder / "controllers.cpio")
     return archive
 
 

@@ -13,6 +13,8 @@ import platform
 import random
 import signal
 import statistics
+import struct
+import subprocess
 import sys
 import tempfile
 import time
@@ -23,7 +25,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from churn import SUBFLOW, Stage
-from left import Scene, warn_again
+from left import KernelLog, Scene, eventually, warn_again
 from pairs import Pair, feed
 
 from anabranch import _core, cli
@@ -52,6 +54,15 @@ MOST_TRANSFER_S = 30.0
 FEW = 0.02
 """Callbacks that may be missed, as a part of the ACKs."""
 RECORDED_S = 5.0
+
+
+OWN = Path("/controllers")
+"""The controllers as modules of this kernel."""
+DEBUGGING = Path("/sys/kernel/debug")
+STEP = struct.Struct("=6I4q2I64I")
+"""`struct ab_step` of a law without notes."""
+REFUSALS: set[str] = set()
+"""Lines of the kernel's log that a check has caused on purpose."""
 
 
 class Absent(Exception):
@@ -351,6 +362,143 @@ def unloaded() -> str:
     return f"{len(there)} controllers"
 
 
+def modular() -> str:
+    """The controllers as modules of the kernel do what they do as BPF, and take the same steps."""
+    if (why := OWN / "absent").exists():
+        raise Absent(why.read_text())
+    if (why := OWN / "failed").exists():
+        raise AssertionError(why.read_text())
+    linux("load", "lia")
+    try:
+        told = [declined("ab_lia", "the kernel has a controller ab_lia already")]
+    finally:
+        linux("unload", "lia")
+    assert eventually(lambda: "ab_lia" not in available()), available()
+    with debugfs(), inserted([f"ab_{law.replace('-', '_')}" for law in names()]):
+        assert set(names().values()) <= set(available()), available()
+        said = linux("load", "lia", expected=2)
+        assert "the kernel has a controller ab_lia already" in said, said
+        rows = restarts(["reno", *names().values()])
+        assert all(row.grown and row.decayed for row in rows), rows
+        told += [measured(), moved(), stepped()]
+    assert not [name for name in available() if name.startswith("ab_")], available()
+    return ", ".join([*told, *unwanted()])
+
+
+def measured() -> str:
+    """The offsets that a module measures are those of BTF."""
+    rows = (DEBUGGING / "ab_olia/layout").read_text().splitlines()
+    found = dict(row.split(" ", 1) for row in rows)
+    expected = json.loads((OWN / "layout.json").read_text())
+    assert found == expected, f"{found}; in BTF {expected}"
+    return f"layout as in BTF ({', '.join(f'{name} {at}' for name, at in found.items())})"
+
+
+def moved() -> str:
+    """A transfer over two paths under OLIA arrives whole, and its windows grow slower than Reno's."""
+    with stage() as there:
+        seen = sent(there, "ab_olia", lambda watch: len(watch.looks) >= LOOKS).looks
+    growth = statistics.median([each["of_reno"] for rows in seen for each in rows])
+    rows = (DEBUGGING / "ab_olia/counters").read_text().splitlines()
+    counters = {name: int(count) for name, count in map(str.split, rows)}
+    wrong = [counters[name] for name in ("missed", "mismatches", "repairs", "crowded")]
+    assert growth < 0.9 and counters["coupled"] > 0 and not any(wrong), (growth, counters)
+    return f"sha256 same, growth {growth:.2f} of Reno's, {counters['acks']} ACKs, none missed"
+
+
+def stepped() -> str:
+    """The steps of LIA in a module come out the same in every other form of the law."""
+    with attached(["lia"], record=True) as there, stage() as made:
+        pair = Pair(made, 9000, "ab_lia", MPTCP)
+        try:
+            feed([pair], JOINS_AFTER_S)
+            made.set_endpoint(1, SUBFLOW)
+            feed([pair], RECORDED_S)
+        finally:
+            pair.close()
+        content = (DEBUGGING / "ab_lia/steps").read_bytes()
+        steps = [line_of(each) for each in STEP.iter_unpack(content)]
+        wrong = {kind: count for kind, count in there.judge("lia", steps).items() if count}
+    assert len(steps) > 100, f"{len(steps)} steps"
+    assert not wrong, f"of {len(steps)} steps: {wrong}"
+    return f"{len(steps)} steps, all the same"
+
+
+def line_of(step: tuple[int, ...]) -> str:
+    """A step in the form in which `steps` of a controller gives it."""
+    acked, before, after, srtt, socket, breaks, credit, left_over, growth, _, paths, me, *views = (
+        step
+    )
+    while views and not any(views[-4:]):
+        del views[-4:]
+    rest = (acked, before, after, credit, left_over, growth, srtt, socket, breaks)
+    return " ".join(map(str, (paths, me, len(views) // 4, *views, *rest)))
+
+
+def unwanted() -> list[str]:
+    """A module is refused where it does not find the layout, and without MPTCP."""
+    release = platform.release()
+    unknown = f"the layout of MPTCP in Linux {release} is unknown, without the socket of a subflow"
+    told = [declined("unknown/ab_lia", unknown)]
+    write_setting("net.mptcp.enabled", "0")
+    try:
+        told.append(declined("ab_lia", "is net.mptcp.enabled 1?"))
+    finally:
+        write_setting("net.mptcp.enabled", "1")
+    assert "ab_lia" not in available(), available()
+    return told
+
+
+def declined(module: str, reason: str) -> str:
+    """The line of the kernel's log that has the reason for which it does not take a module."""
+    log = KernelLog()
+    said = insert(module)
+    lines = [text for _, text in log.new() if reason in text]
+    # busybox tries the other system call as well: there may be two
+    assert said and lines, said
+    REFUSALS.update(lines)
+    return f"refused: {lines[0]}"
+
+
+@contextmanager
+def debugfs() -> Iterator[None]:
+    """The kernel's files for debugging, as long as the block lasts."""
+    subprocess.run(["mount", "-t", "debugfs", "none", DEBUGGING], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", DEBUGGING], check=True)
+
+
+@contextmanager
+def inserted(modules: list[str]) -> Iterator[None]:
+    """Modules in the kernel as long as the block lasts, with their steps recorded."""
+    there: list[str] = []
+    try:
+        for module in modules:
+            said = insert(module, "record=1")
+            assert not said, said
+            there.append(module)
+        yield
+    finally:
+        # Sockets that are closing hold them for a moment.
+        kept = [module for module in there if not eventually(lambda name=module: removed(name))]
+    assert not kept, f"cannot be removed: {kept}"
+    assert not list(DEBUGGING.glob("ab_*")), list(DEBUGGING.glob("ab_*"))
+
+
+def insert(module: str, *parameters: str) -> str:
+    """What the kernel says against a module; nothing if it took it."""
+    command = ["insmod", OWN / f"{module}.ko", *parameters]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.stderr.strip() if done.returncode else ""
+
+
+def removed(module: str) -> bool:
+    """Whether the kernel has let a module go."""
+    return subprocess.run(["rmmod", module], capture_output=True).returncode == 0
+
+
 def refused() -> str:
     """A kernel that is too old is named by `check`, and `load` says that it cannot run them."""
     least = ".".join(map(str, LEAST_KERNEL))
@@ -372,7 +520,8 @@ def refused() -> str:
 
 def left(scene: Scene) -> list[str]:
     """What is not as it was before the checks."""
-    found = scene.wrong()
+    own = {f"the kernel says: {line}" for line in REFUSALS}
+    found = [each for each in scene.wrong() if each not in own]
     if pins := [str(path) for path in PINS.rglob("*") if not path.is_dir()]:
         found.append(f"pins are left: {pins}")
     return found
@@ -387,6 +536,7 @@ SUPPORTED: dict[str, Callable[[], str]] = {
     "couple": decided,
     "replay": replayed,
     "unload": unloaded,
+    "module": modular,
 }
 
 if __name__ == "__main__":

@@ -173,12 +173,14 @@ def own_apt() -> Apt:
 class Apt:
     """apt with directories and sources of its own."""
 
-    def __init__(self, name: str, suites: tuple[str, ...]) -> None:
-        """Nothing is fetched yet. Raises Unavailable without apt."""
+    def __init__(self, name: str, suites: tuple[str, ...], *, alone: bool = False) -> None:
+        """Nothing is fetched yet. `alone`: as if nothing were installed here. Raises Unavailable
+        without apt.
+        """
         if not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
             raise Unavailable("apt-get and dpkg-deb are missing: kernels come as Debian's packages")
         self.folder, self.suites = ROOT / "apt" / name, suites
-        self.downloads = self.folder / "archives"
+        self.downloads, self._alone = self.folder / "archives", alone
         for made in ("lists/partial", "archives/partial", "parts"):
             (self.folder / made).mkdir(parents=True, exist_ok=True)
 
@@ -197,13 +199,13 @@ class Apt:
         (made,) = self.downloads.glob(f"{package}_*.deb")
         return made
 
-    def with_missing_libraries(self, package: str) -> list[Path]:
-        """The files of a package, of the newest suite, and of all that it needs and this host has
-        not installed. Raises Unavailable.
+    def with_missing_libraries(self, *packages: str) -> list[Path]:
+        """The files of packages, of the newest suite, and of all that they need and that is not
+        installed. Raises Unavailable.
         """
         self.update()
         options = ["--download-only", "--no-install-recommends", "--reinstall", "--yes"]
-        self.run("apt-get", *options, "--target-release", self.suites[-1], "install", package)
+        self.run("apt-get", *options, "--target-release", self.suites[-1], "install", *packages)
         return sorted(self.downloads.glob("*.deb"))
 
     def update(self) -> None:
@@ -243,6 +245,9 @@ class Apt:
             "APT::Sandbox::User": "root",  # the user of apt may not write here
         }
         options = [part for key, value in own.items() for part in ("-o", f"{key}={value}")]
+        if self._alone:
+            (self.folder / "status").touch()
+            options += ["-o", f"Dir::State::status={self.folder / 'status'}"]
         command = [program, *options, *arguments]
         done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
         if done.returncode:

@@ -27,6 +27,7 @@ CHECKS = {
     "couple": "the same under `lia+sbd`, with `linux couple` beside",
     "replay": "the steps of LIA come out the same in every form of the law",
     "unload": "all controllers unload",
+    "module": "the same as modules: layout as in BTF, OLIA couples, steps of LIA the same; refusals",
     "refused": "a kernel that is too old is named, and nothing loads",
     "nothing left": "no program, map, link, pin, controller; no warning of the kernel",
 }

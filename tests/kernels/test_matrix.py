@@ -7,6 +7,7 @@ import platform
 from pathlib import Path
 from typing import Any
 
+import controllers
 import image
 import machine
 import packages
@@ -86,6 +87,29 @@ def test_modules_come_after_those_that_they_need(tmp_path: Path) -> None:
     for name in ("bridge", "stp", "built_in"):
         image.add_module(name, tmp_path, stage, order)
     assert order == ["llc.ko", "stp.ko", "bridge.ko"]
+
+
+def test_a_field_has_its_byte_its_bit_and_the_first_place_of_its_name() -> None:
+    shown = """struct mptcp_subflow_context {
+        struct list_head           node;                 /*     0    16 */
+        u32                        backup:1;             /*    96:11  4 */
+        bool                       fully_established;    /*   106     1 */
+        struct sock *              conn;                 /*   224     8 */
+        u32                        backup:1;             /*   300:12  4 */
+    /* size: 272, cachelines: 5, members: 12 */"""
+    found = controllers.fields(shown)
+    assert found["node"] == ("0", "") and found["conn"] == ("224", "")
+    assert found["backup"] == ("96", "11")
+
+
+def test_a_module_has_a_header_of_its_own_for_each_that_is_of_bpf_alone() -> None:
+    bpf, module = (controllers.SOURCES / folder for folder in ("bpf", "module"))
+    own = {header.name for header in module.glob("*.h")}
+    shared = [header for header in bpf.glob("*.h") if header.name not in own]
+    assert len(shared) >= 6
+    for header in shared:
+        assert "<bpf/" not in header.read_text(), header.name
+        assert "SEC(" not in header.read_text(), header.name
 
 
 def test_an_archive_entry_is_padded_as_the_kernel_expects_it() -> None:
