@@ -1,8 +1,8 @@
 """What the controllers in the kernel cost: nanoseconds per ACK, and CPU per byte against the
 kernel's Reno.
 
-As root, on an idle machine: .venv/bin/python benches/kernel_cost.py [--json FILE]. Eight minutes. An
-MPTCP connection has two subflows over veth with a token bucket, one ACK for each or each other
+As root, on an idle machine: .venv/bin/python benches/kernel_cost.py [--json FILE]. Eight minutes.
+An MPTCP connection has two subflows over veth with a token bucket, one ACK for each or each other
 packet of 1500 B and no offloads, which is what costs a controller most. Nanoseconds are the
 kernel's run statistics of the programs, whose two looks at a clock are part of them; of the
 kernel's own controllers they come from samples (kernel_samples.py; needs perf). CPU is all that is

@@ -1,8 +1,8 @@
 """What the kernel's own controllers cost per ACK, from samples of where the processors are.
 
-The kernel keeps statistics of BPF programs, but not of its functions, and not every kernel can trace
-them. `perf record` looks at every processor at each tick of a clock: ticks inside the functions of a
-controller, times the time between two ticks, are the time that these functions took.
+The kernel keeps statistics of BPF programs, but not of its functions, and not every kernel can
+trace them. `perf record` looks at every processor at each tick of a clock: ticks inside the
+functions of a controller, times the time between two ticks, are the time that they took.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Random networks whose bottlenecks are channels of Wi-Fi.
 
-Stations of a channel share its airtime: while one sends, the others wait. Two paths over one channel
-therefore share a bottleneck, whether their packets wait in one queue or in two. Nothing is lost but
-by collisions and full queues: losses on the air would keep windows too small to fill the channel, and
-what is not full is no bottleneck.
+Stations of a channel share its airtime: while one sends, the others wait. Two paths over one
+channel therefore share a bottleneck, whether their packets wait in one queue or in two. Nothing is
+lost but by collisions and full queues: losses on the air would keep windows too small to fill the
+channel, and what is not full is no bottleneck.
 """
 
 from __future__ import annotations
