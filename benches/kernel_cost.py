@@ -135,8 +135,8 @@ def run_statistics() -> Iterator[None]:
 
 
 def shell(law: str) -> str:
-    """A law in our shell; `reno` alone is the kernel's own."""
-    return f"kernel:{law}"
+    """A law in our shell; `reno` alone is the kernel's own, and laws with `+sbd` are ours alone."""
+    return law if law.endswith("+sbd") else f"kernel:{law}"
 
 
 def per_ack(law: str, seconds: float, rate_bps: float) -> dict[str, float]:

@@ -233,7 +233,9 @@ def draw_wifi_errors(rows: dict[str, Any]) -> None:
                 curves.append(plots.Curve(row["title"], list(STATIONS), wrong))
         panels.append(plots.Panel(title, curves))
     labels = ("stations of others on each channel", "judged wrongly, %")
-    plots.save(plots.curves(panels, labels=labels, note=f"{EACH} networks each, after 30 s"), WIFI)
+    note = f"{EACH} networks each, after 30 s"
+    figure = plots.curves(panels, labels=labels, ticks=STATIONS, note=note)
+    plots.save(figure, WIFI)
 
 
 def percent_of(rate: dict[str, Any]) -> Interval:
