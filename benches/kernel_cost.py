@@ -19,7 +19,7 @@ import socket
 import statistics
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -162,6 +162,20 @@ def per_ack(law: str, seconds: float, rate_bps: float) -> dict[str, float]:
     }
 
 
+def medians(
+    laws: Sequence[str], repeat: int, seconds: float, rate_bps: float
+) -> dict[str, dict[str, Any]]:
+    """Of each law the measurement in the middle, and the nanoseconds of all of them; each law has
+    its turn before the next measurement of any.
+    """
+    turns = [{law: per_ack(law, seconds, rate_bps) for law in laws} for _ in range(repeat)]
+    found = {}
+    for law in laws:
+        rows = sorted((turn[law] for turn in turns), key=lambda row: row["ns_per_ack"])
+        found[law] = rows[len(rows) // 2] | {"each_ns": [turn[law]["ns_per_ack"] for turn in turns]}
+    return found
+
+
 def built_in(controller: str, seconds: float, rate_bps: float) -> dict[str, Any]:
     """The same of a controller of the kernel's own, from samples."""
     with transfer(controller, rate_bps) as made:
@@ -248,7 +262,7 @@ def ratios(found: dict[str, list[float]]) -> dict[str, tuple[float, Interval]]:
     }
 
 
-def print_laws(rows: dict[str, dict[str, float]]) -> None:
+def print_laws(rows: dict[str, dict[str, Any]]) -> None:
     """What the programs cost."""
     head = f"{'law':16}{'ns per ACK':>12}{'with all callbacks':>20}{'ACKs':>10}{'coupled':>9}{'Mb/s':>7}"
     print(head)
@@ -274,6 +288,8 @@ def main() -> None:
     """Measures and prints all of it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=2.5, help="of a measurement")
+    parser.add_argument("--laws", nargs="+", default=LAWS, choices=LAWS, help="programs to measure")
+    parser.add_argument("--repeat", type=int, default=1, help="measurements of each, in turn")
     parser.add_argument(
         "--looks", type=float, default=30.0, help="seconds of samples; 0 for none (needs perf)"
     )
@@ -286,7 +302,7 @@ def main() -> None:
         print(f"the processors are {rest:.0%} idle: figures on a busy machine are no good")
     told: dict[str, Any] = {"kernel": os.uname().release, "processors": os.cpu_count()}
     with run_statistics():
-        told["per_ack"] = {law: per_ack(law, chosen.seconds, rate_bps) for law in LAWS}
+        told["per_ack"] = medians(chosen.laws, chosen.repeat, chosen.seconds, rate_bps)
     print_laws(told["per_ack"])
     if chosen.looks:
         told["built_in"] = {name: built_in(name, chosen.looks, rate_bps) for name in OWN.values()}
