@@ -190,9 +190,19 @@ def test_a_controller_costs_microseconds_and_its_cost_in_cpu_is_known_to_a_few_p
 def test_what_advice_says_of_processors_was_measured() -> None:
     laws, own = read("kernel-cost.json")["per_ack"], read("kernel-cost-own.json")
     built_in = {name: row["ns_per_ack"] for name, row in own["built_in"].items()}
+    pairs = [
+        (own["per_ack"][law], own["per_ack"][f"{law}+sbd"]) for law in ("lia", "olia", "balia")
+    ]
+    sensing = [
+        after - before
+        for plain, detecting in pairs
+        for before, after in zip(plain["each_ns"], detecting["each_ns"], strict=True)
+    ]
+    assert interval(sensing).low > 0
     for candidate in CANDIDATES:
         law, _, detects = candidate.controller.partition("+")
         measured = built_in[law] - built_in["reno"] if law in built_in else laws[law]["ns_per_ack"]
+        measured += sum(sensing) / len(sensing) if detects else 0.0
         assert candidate.ns_per_ack == pytest.approx(measured, abs=1), law
         deciding = own["deciding"]["part"] if detects else 0.0
         assert candidate.deciding == pytest.approx(deciding, abs=1e-4), law
