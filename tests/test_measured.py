@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import anabranch as ab
+from anabranch.advice import CANDIDATES
 from anabranch.papers import PAPERS
 from anabranch.papers.judging import explained
 from anabranch.papers.laboratory import Laboratory
@@ -184,3 +185,34 @@ def test_a_controller_costs_microseconds_and_its_cost_in_cpu_is_known_to_a_few_p
     for law, row in cost["ratios"].items():
         low, high = row["interval95"]
         assert row["repetitions"] >= 9 and high - low < 0.2, law
+
+
+def test_what_advice_says_of_processors_was_measured() -> None:
+    laws, own = read("kernel-cost.json")["per_ack"], read("kernel-cost-own.json")
+    built_in = {name: row["ns_per_ack"] for name, row in own["built_in"].items()}
+    pairs = [
+        (own["per_ack"][law], own["per_ack"][f"{law}+sbd"]) for law in ("lia", "olia", "balia")
+    ]
+    sensing = [
+        after - before
+        for plain, detecting in pairs
+        for before, after in zip(plain["each_ns"], detecting["each_ns"], strict=True)
+    ]
+    assert interval(sensing).low > 0
+    for candidate in CANDIDATES:
+        law, _, detects = candidate.controller.partition("+")
+        measured = built_in[law] - built_in["reno"] if law in built_in else laws[law]["ns_per_ack"]
+        measured += sum(sensing) / len(sensing) if detects else 0.0
+        assert candidate.ns_per_ack == pytest.approx(measured, abs=1), law
+        deciding = own["deciding"]["part"] if detects else 0.0
+        assert candidate.deciding == pytest.approx(deciding, abs=1e-4), law
+
+
+def test_bbr_costs_more_than_cubic_and_less_than_a_controller_in_the_shell() -> None:
+    """Of one session, in which all were measured under the same load."""
+    own = read("kernel-cost-own.json")
+    intervals = {name: row["interval95"] for name, row in own["built_in"].items()}
+    assert intervals["reno"][1] < intervals["cubic"][0]
+    assert intervals["cubic"][1] < intervals["bbr"][0]
+    assert intervals["bbr"][1] < min(row["ns_per_ack"] for row in own["per_ack"].values())
+    assert all(row["looks"] > 100 for row in own["built_in"].values())

@@ -66,6 +66,29 @@ def parts_of(measured: dict[str, Any]) -> dict[str, str]:
                 for place, (value, row) in enumerate(values.items())
             ],
         ),
+        "wifi": table(
+            ["paths", "share", *(f"{n} beside" for n in stations_of(measured["wifi"]))],
+            [
+                [
+                    row["title"],
+                    "yes" if row["shared"] else "no",
+                    *(wrong_or_unknown(one) for one in row["stations"].values()),
+                ]
+                for row in measured["wifi"]["errors"].values()
+            ],
+        ),
+        "wifi cost": table(
+            ["paths", "controller", "the connection", "others"],
+            [
+                [
+                    measured["wifi"]["errors"][layout]["title"],
+                    f"`{law}`",
+                    *(str(mean_of(row[who])) for who in ("mine", "others")),
+                ]
+                for layout, rows in measured["wifi"]["cost"].items()
+                for law, row in rows.items()
+            ],
+        ),
         "of a TCP": by_subflows(loop["of_a_tcp"]),
         "of uncoupled": by_subflows(loop["of_uncoupled"]),
         "moving": table(
@@ -86,6 +109,17 @@ def counted(row: dict[str, Any]) -> list[str]:
         low, high = (significant(100.0 * end, 2) for end in row[name]["interval95"])
         cells.append(f"{percent(row[name]['rate'])} ({low} to {high})")
     return cells
+
+
+def stations_of(wifi: dict[str, Any]) -> list[str]:
+    """The numbers of stations in the columns."""
+    return list(next(iter(wifi["errors"].values()))["stations"])
+
+
+def wrong_or_unknown(row: dict[str, Any]) -> str:
+    """The part that is judged wrongly with its interval, and the part that is not known."""
+    low, high = (significant(100.0 * end, 2) for end in row["wrong"]["interval95"])
+    return f"{percent(row['wrong']['rate'])} ({low} to {high}), {percent(row['unknown']['rate'])}"
 
 
 def percent(part: float) -> str:

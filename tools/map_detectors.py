@@ -1,14 +1,16 @@
 """Measures where detectors of shared bottlenecks err, and draws it.
 
-    .venv/bin/python tools/map_detectors.py
+    .venv/bin/python tools/map_detectors.py [--only wires|wifi]
 
-Run it from the root of the repository; it takes some ten minutes on two cores. It writes
+Run it from the root of the repository; it takes some fifteen minutes on two cores. It writes
 measurements/detectors.json, from which tools/generate_detectors.py makes the tables of
-docs/explanation/shared-bottlenecks.md, and two pictures.
+docs/explanation/shared-bottlenecks.md, and three pictures. With `--only` a part is measured, and
+what was measured of the other stays.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 from pathlib import Path
@@ -19,18 +21,32 @@ from numpy.typing import NDArray
 
 from anabranch import _core
 from anabranch.files import atomic_write
+from anabranch.result import run
+from anabranch.scenario import Scenario
 from anabranch.sharing import Errors, Ranges, measure
 from anabranch.sharing.closed_loop import of_a_tcp, of_uncoupled, regrouped
-from anabranch.statistics import Interval
+from anabranch.sharing.drawing import SUBJECT
+from anabranch.sharing.errors import measure_on
+from anabranch.sharing.wifi import LAYOUTS, draw_wifi
+from anabranch.statistics import Interval, ratio_of_means
 
 OUT = Path("measurements/detectors.json")
 CURVE = Path("docs/pictures/detectors-curve.png")
 TIME = Path("docs/pictures/detectors-time.png")
+WIFI = Path("docs/pictures/detectors-wifi.png")
 
 NETWORKS = 200
 SEED = 1
 EACH = 100
 """Networks for each value of a parameter."""
+
+STATIONS = (0, 1, 2, 4)
+"""Stations of others on each channel."""
+
+COSTLY = ("one-queue", "two-queues")
+"""Layouts of which it is measured what the detector's answer costs others."""
+
+COSTLY_STATIONS = 2
 
 SUBFLOWS = (1, 2, 4, 8)
 
@@ -74,6 +90,20 @@ MAP: dict[str, list[tuple[str, dict[str, Any]]]] = {
 
 def main() -> None:
     """Measures, writes, draws."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=["wires", "wifi"], help="the part to measure")
+    only = parser.parse_args().only
+    content = json.loads(OUT.read_text("utf-8")) if only else {}
+    if only != "wifi":
+        content |= wires()
+    if only != "wires":
+        content["wifi"] = wifi()
+        draw_wifi_errors(content["wifi"]["errors"])
+    atomic_write(OUT, json.dumps(content, indent=1) + "\n")
+
+
+def wires() -> dict[str, Any]:
+    """All that is measured where bottlenecks are wires."""
     kinds = [one["name"] for one in _core.detectors()]
     of = {kind: measure(f"lia+sbd:{kind}", NETWORKS, SEED) for kind in kinds}
     laws = {law: measure(f"{law}+sbd", NETWORKS, SEED) for law in ("reno", "lia", "olia", "balia")}
@@ -107,8 +137,47 @@ def main() -> None:
         "laws": {law: row(errors) for law, errors in laws.items()},
         "map": rows,
     }
-    atomic_write(OUT, json.dumps(content, indent=1) + "\n")
     draw(of)
+    return content
+
+
+def wifi() -> dict[str, Any]:
+    """Errors by layout and stations of others, and what others have under each controller."""
+    rows: dict[str, Any] = {}
+    for name, layout in LAYOUTS.items():
+        rows[name] = {"title": layout.title, "shared": layout.shared, "stations": {}}
+        for stations in STATIONS:
+            drawn = [draw_wifi(number, SEED, layout, stations) for number in range(EACH)]
+            errors = measure_on(drawn)
+            wrong = errors.misses if layout.shared else errors.false_alarms
+            found = {"wrong": wrong.to_json(), "unknown": errors.unknown.to_json()}
+            rows[name]["stations"][stations] = found
+            print(name, stations, wrong.count, errors.unknown.count, flush=True)
+    costs = {name: cost(name) for name in COSTLY}
+    return {"each": EACH, "errors": rows, "stations": COSTLY_STATIONS, "cost": costs}
+
+
+def cost(layout: str) -> dict[str, Any]:
+    """Rates of the connection and of others in a layout, in those under LIA on the same networks."""
+    drawn = [draw_wifi(number, SEED, LAYOUTS[layout], COSTLY_STATIONS) for number in range(EACH)]
+    rates: dict[str, list[tuple[float, float]]] = {law: [] for law in ("lia", "lia+sbd", "reno")}
+    for law, found in rates.items():
+        for network in drawn:
+            scenario = Scenario.written(network.document(law) | {"warmup": "10 s"})
+            (one,) = run(scenario, (1,)).runs
+            classes = np.asarray(one.flows.class_)
+            goodput = np.asarray(one.flows.goodput_bps)
+            mine = float(goodput[classes == SUBJECT].sum())
+            found.append((mine, float(goodput.sum()) - mine))
+    usual = np.array(rates["lia"])
+    told = {}
+    for law in ("lia+sbd", "reno"):
+        own = np.array(rates[law])
+        told[law] = {
+            who: ratio_of_means(own[:, column].tolist(), usual[:, column].tolist()).to_json()
+            for column, who in enumerate(("mine", "others"))
+        }
+    return told
 
 
 def row(errors: Errors) -> dict[str, Any]:
@@ -148,6 +217,30 @@ def draw(of: dict[str, Errors]) -> None:
     ]
     labels = ("time in s", "judged wrongly, %")
     plots.save(plots.curves(panels, labels=labels, note=f"{NETWORKS} networks"), TIME)
+
+
+def draw_wifi_errors(rows: dict[str, Any]) -> None:
+    """Wrong answers and answers that are not known, over the stations of others."""
+    from anabranch import plot as plots
+
+    panels = []
+    for shared, title in ((True, "paths over one channel"), (False, "paths that share no channel")):
+        curves = []
+        for row in rows.values():
+            if row["shared"] == shared:
+                values = list(row["stations"].values())
+                wrong = [percent_of(one["wrong"]) for one in values]
+                curves.append(plots.Curve(row["title"], list(STATIONS), wrong))
+        panels.append(plots.Panel(title, curves))
+    labels = ("stations of others on each channel", "judged wrongly, %")
+    note = f"{EACH} networks each, after 30 s"
+    figure = plots.curves(panels, labels=labels, ticks=STATIONS, note=note)
+    plots.save(figure, WIFI)
+
+
+def percent_of(rate: dict[str, Any]) -> Interval:
+    """A rate in percent."""
+    return Interval(100.0 * rate["rate"], math.inf, 1)
 
 
 SECONDS = np.arange(2, 31, 2)

@@ -38,12 +38,16 @@ SHORT = {
     "reproduce": ["--quick", "--seeds", "2"],
     "audit": ["--repeat", "1"],
     "advise": ["--repeat", "2"],
+    "shared": ["--networks", "20"],
 }
 """What is added to a command, so that it takes seconds: the last of two words of a kind counts. A
 short run need not agree with theory, none is measured in real time, and pictures want series."""
 
 RECORDED = SHORT["run"][2:]
 """What is added to a run that is recorded: there is one replication."""
+
+ADVICE_S = (48.0, 8.0)
+"""How long `advise` simulates links here, and what of it is the warm-up: no option says that."""
 
 SCRIPTS = {
     "tools/compare_with_literature.py": ["--quick", "--out", "."],
@@ -181,11 +185,15 @@ def redirected(words: list[str]) -> tuple[list[str], str | None]:
 def shortened(words: list[str]) -> list[str]:
     """A command of the program in the form in which it is run here."""
     more = [] if "--from" in words else SHORT.get(words[0], [])
+    if words[0] == "shared" and "--networks" not in words:  # a capture
+        more = []
     if (
         words[0] == "compare" and "--controllers" in words
     ):  # in simulation alone, without a tolerance
         more = SHORT["run"]
     more = RECORDED if {"--pcap", "--qlog"} & set(words) else more
+    if words[:2] == ["linux", "run"]:
+        more = ["--set", "duration=6 s", "--set", "warmup=2 s", "--keep-invalid"]
     if words[0] == "reproduce":
         words = [ONE_CLAIM.get(word, word) for word in words]
     return [*words, *more]
@@ -229,6 +237,7 @@ def account() -> Iterator[str]:
     never = Counter(block.reason for block in examples if block.reason)
     yield f"{len(examples)} examples: {len(run)} run here ({listed}), {never.total()} run nowhere"
     yield f"{len(words)} commands run here, {short} of them in a shorter form: {forms()}"
+    yield f"advise simulates {ADVICE_S[0]:g} s, of which {ADVICE_S[1]:g} s are the warm-up"
     for (where, need), number in Counter((b.elsewhere, b.need) for b in examples).items():
         if where:
             yield f"{number} run by {where}: {need}"

@@ -10,11 +10,13 @@ import subprocess
 import sys
 import tomllib
 from contextlib import nullcontext, redirect_stdout
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pages import (
+    ADVICE_S,
     CI,
     ELSEWHERE,
     EXAMPLES,
@@ -40,6 +42,10 @@ WITH_EXAMPLES = [page for page in PAGES if any(b.is_run_here for b in blocks(pag
 def test_the_examples_of_a_page_run_one_after_the_other(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    from anabranch import advice
+    from anabranch.advice.candidates import Span
+
+    monkeypatch.setattr(advice, "advise", partial(advice.advise, span=Span(*ADVICE_S)))
     monkeypatch.chdir(tmp_path)
     Path("measurements").symlink_to(ROOT / "measurements")
     Path("out").mkdir()

@@ -11,7 +11,7 @@ import anabranch as ab
 from anabranch.linux import run
 from anabranch.result import NotRecorded
 
-pytestmark = pytest.mark.usefixtures("kernel")
+pytestmark = pytest.mark.usefixtures("kernel", "once")
 
 SHORT = ("duration=6 s", "warmup=0 s", "flow.multipath.count=2", "flow.single-path.count=1")
 SPREAD = ("flow.multipath.spread=500 ms", "flow.single-path.spread=500 ms")
@@ -58,7 +58,7 @@ def test_a_capture_that_cannot_be_written_costs_no_result() -> None:
         run(
             "khalili/scenario-c",
             controller="reno",
-            overrides=[*SHORT, *SPREAD],
+            overrides=[*SHORT, *SPREAD, "duration=2 s"],
             keep_invalid=True,
             recording=ab.Recording(pcap="/dev/full"),
         )

@@ -6,10 +6,12 @@ import socket
 from pathlib import Path
 
 import pytest
+from side_by_side import beside
 
 import anabranch as ab
 from anabranch.linux import LinuxError, controllers
 from anabranch.linux.compile import in_terms_of
+from anabranch.linux.controllers import Attached
 from anabranch.linux.observe import status
 from anabranch.linux.pinned import load_for_good, unload_for_good
 from anabranch.written import shipped_laws
@@ -31,35 +33,6 @@ def test_every_law_that_ships_as_text_is_compiled_and_loaded(name: str) -> None:
     assert "abt_written" not in controllers.available()
 
 
-def recorded(law: ab.Law) -> tuple[list[str], dict[str, int]]:
-    """The steps of a law on the kernel, and how many of them are wrong in what."""
-    kept: list[tuple[str, list[str], dict[str, int]]] = []
-
-    def record(loaded: controllers.Attached) -> None:
-        for label, steps in loaded.steps().items():
-            kept.append((label, steps, loaded.judge(label, steps)))
-
-    ab.linux.run(
-        "khalili/scenario-c",
-        controller=law,
-        overrides=[
-            *("duration=5 s", "warmup=1 s", "flow.multipath.count=2"),
-            *("flow.multipath.spread=1 s", "flow.single-path.spread=1 s"),
-        ],
-        keep_invalid=True,
-        record=record,
-    )
-    ((label, steps, wrong),) = kept
-    assert label == law.name and len(steps) > 100
-    return steps, wrong
-
-
-@pytest.mark.parametrize("name", ["lia", "olia", "balia", "gentle"])
-def test_what_a_loaded_law_does_is_the_text_in_every_bit(name: str) -> None:
-    _, wrong = recorded(set_for_kernel(name))
-    assert set(wrong.values()) == {0}, wrong
-
-
 NOTED = """law noted: growth by the queueing delay, with a count of its own
 note mine = 0: segments since the last loss, counted again
 on ack: mine = mine + acked
@@ -69,14 +42,48 @@ backoff = if mine + l > 0 then w/2 else w/2
 """
 
 
+COMPARED = ("lia", "olia", "balia", "gentle")
+
+
+@pytest.fixture(scope="module")
+def recorded(controllers: None, once: None) -> dict[str, tuple[list[str], dict[str, int]]]:
+    """The steps of each law on the kernel in one replication, and how many are wrong in what."""
+    kept: dict[str, tuple[list[str], dict[str, int]]] = {}
+
+    def record(loaded: Attached) -> None:
+        for label, steps in loaded.steps().items():
+            kept[label] = (steps, loaded.judge(label, steps))
+
+    texts = [str(set_for_kernel(name)) for name in COMPARED]
+    ab.linux.run(
+        beside([*texts, NOTED], users=2),
+        overrides=["duration=6 s", "warmup=1 s", "flow.single-path.count=2"],
+        keep_invalid=True,
+        record=record,
+    )
+    assert set(kept) == {*COMPARED, "noted"}
+    return kept
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_what_a_loaded_law_does_is_the_text_in_every_bit(
+    name: str, recorded: dict[str, tuple[list[str], dict[str, int]]]
+) -> None:
+    steps, wrong = recorded[name]
+    assert len(steps) > 100
+    assert set(wrong.values()) == {0}, wrong
+
+
 def note(word: str) -> float:
     """An `ab_signed` of `bpf/include/signed.h`."""
     bits = int(word) % 2**64
     return float((bits & 0xFFFFFFFF) * 2.0 ** ((bits >> 32 & 0x7FFFFFFF) - 4096)) if bits else 0.0
 
 
-def test_notes_on_the_kernel_are_what_the_law_makes_of_acks_and_losses() -> None:
-    steps, wrong = recorded(ab.Law(NOTED))
+def test_notes_on_the_kernel_are_what_the_law_makes_of_acks_and_losses(
+    recorded: dict[str, tuple[list[str], dict[str, int]]],
+) -> None:
+    steps, wrong = recorded["noted"]
     assert set(wrong.values()) == {0}, wrong
     after_losses = 0
     for step in steps:

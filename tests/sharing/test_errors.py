@@ -18,7 +18,7 @@ def test_the_default_detector_errs_in_at_most_one_of_twenty_networks() -> None:
 
 
 def test_a_measurement_is_the_same_on_one_thread_and_on_two() -> None:
-    one, two = (measure("olia+sbd", 12, threads=threads).to_json() for threads in (1, 2))
+    one, two = (measure("olia+sbd", 6, threads=threads).to_json() for threads in (1, 2))
     assert one == two
 
 

@@ -377,7 +377,7 @@ def test_a_cluster_without_workers_is_refused(tmp_path: Path, slurm: dict[str, s
 
 def test_kills_of_driver_scheduler_and_workers_lose_and_double_nothing(tmp_path: Path) -> None:
     program = [sys.executable, str(ROOT / "benches" / "sweep_kills.py")]
-    words = ["--kills", "6", "--seed", "1", "--folder", str(tmp_path), "--chunk", "60"]
+    words = ["--kills", "3", "--seed", "1", "--folder", str(tmp_path), "--chunk", "60"]
     done = subprocess.run(
         [*program, *words], capture_output=True, text=True, check=False, timeout=100
     )

@@ -152,11 +152,13 @@ def diseases(situation: Situation) -> list[str]:
     return found
 
 
-def cost(outcome: Outcome, rate_bps: float) -> float | None:
-    """The part of a processor that callbacks take at this rate; None where it was not measured."""
-    if outcome.candidate.ns_per_ack is None:
-        return None
-    return rate_bps / 12_000 * ACKS_PER_PACKET * outcome.candidate.ns_per_ack * 1e-9
+def cost(outcome: Outcome, rate_bps: float) -> float:
+    """The part of a processor that the controller takes at this rate: its callbacks, and what
+    decides which paths are coupled.
+    """
+    candidate = outcome.candidate
+    acks_per_s = rate_bps / 12_000 * ACKS_PER_PACKET
+    return acks_per_s * candidate.ns_per_ack * 1e-9 + candidate.deciding
 
 
 def measured_cells(measured: Measured) -> dict[str, list[str]]:
@@ -183,7 +185,7 @@ NOTES = (
     "others: what the others on a link keep of what they have beside one TCP in place of the connection, where "
     f"they keep least; below {100 * KEPT:g} % a candidate harms. theory: the equilibrium, where there is one. "
     "shared: if all links lead over one bottleneck. CPU: of a processor for the controller's callbacks, at "
-    "100 Mb/s and 1 Gb/s, beyond the kernel's own."
+    "100 Mb/s and 1 Gb/s, beyond those of the kernel's Reno; of +sbd also what decides."
 )
 
 

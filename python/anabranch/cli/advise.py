@@ -214,8 +214,5 @@ def _cells(advice: Advice) -> dict[str, list[str]]:
     delays = [one.case(advice.shared).delay_s for one in rows]
     cells["RTT p95 ms"] = [significant(1e3 * delay, 2) for delay in delays]
     costs = [[cost(one, mbps * 1e6) for mbps in MBPS] for one in rows]
-    cells["CPU %"] = [
-        ", ".join("–" if part is None else significant(100.0 * part, 2) for part in parts)
-        for parts in costs
-    ]
+    cells["CPU %"] = [", ".join(significant(100.0 * part, 2) for part in parts) for parts in costs]
     return cells

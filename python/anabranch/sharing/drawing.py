@@ -69,6 +69,10 @@ class Network:
     bottlenecks: tuple[Bottleneck, ...]
     ways: tuple[Way, ...]
 
+    def document(self, controller: str, duration_s: float = DURATION_S) -> dict[str, Any]:
+        """A scenario of the network, as nested data, with this controller of the connection."""
+        return document(self, controller, duration_s)
+
 
 @dataclass(frozen=True)
 class Ranges:
@@ -103,22 +107,24 @@ class Ranges:
         return Ranges(**{**self.__dict__, **changes})
 
 
-def _between(random: Random, ends: tuple[float, float]) -> float:
+def between(random: Random, ends: tuple[float, float]) -> float:
+    """A number between two ends, with a uniform logarithm."""
     low, high = ends
     return low if low == high else math.exp(random.uniform(math.log(low), math.log(high)))
 
 
-def _bottleneck(random: Random, ranges: Ranges, rtt_s: float, rate_bps: float) -> Bottleneck:
+def draw_bottleneck(random: Random, ranges: Ranges, rtt_s: float, rate_bps: float) -> Bottleneck:
+    """A congested link of this rate, whose paths have this mean round trip."""
     bdp_packets = rate_bps * rtt_s / PACKET_BITS
     rivals = tuple(
-        (random.choice(ranges.rival_controllers), _between(random, ranges.rtt_s))
+        (random.choice(ranges.rival_controllers), between(random, ranges.rtt_s))
         for _ in range(random.choice(ranges.rivals))
     )
     return Bottleneck(
         rate_bps=rate_bps,
         queue=random.choice(ranges.queues),
         queue_packets=max(
-            SHALLOWEST_PACKETS, round(_between(random, ranges.buffer_bdp) * bdp_packets)
+            SHALLOWEST_PACKETS, round(between(random, ranges.buffer_bdp) * bdp_packets)
         ),
         rivals=rivals,
         short_load=random.choice(ranges.short_load),
@@ -132,15 +138,15 @@ def draw(number: int, seed: int, ranges: Ranges | None = None) -> Network:
     random = Random(f"anabranch.sharing {seed} {number}")
     shared, paths = number % 2 == 0, random.choice(ranges.paths)
     alike = not shared and random.random() < ranges.alike
-    rtts = [_between(random, ranges.rtt_s) for _ in range(paths)]
-    rates = [_between(random, ranges.rate_bps) for _ in range(paths)]
+    rtts = [between(random, ranges.rtt_s) for _ in range(paths)]
+    rates = [between(random, ranges.rate_bps) for _ in range(paths)]
     if alike:
         rtts, rates = rtts[:1] * paths, rates[:1] * paths
     if shared:
-        bottlenecks = [_bottleneck(random, ranges, sum(rtts) / paths, rates[0])]
+        bottlenecks = [draw_bottleneck(random, ranges, sum(rtts) / paths, rates[0])]
     else:
         bottlenecks = [
-            _bottleneck(random, ranges, rtt_s, rate_bps)
+            draw_bottleneck(random, ranges, rtt_s, rate_bps)
             for rtt_s, rate_bps in zip(rtts, rates, strict=True)
         ]
     if alike:
@@ -170,7 +176,7 @@ def draw(number: int, seed: int, ranges: Ranges | None = None) -> Network:
 
 
 @dataclass
-class _Document:
+class Document:
     """A scenario in the making."""
 
     duration_s: float
@@ -178,24 +184,42 @@ class _Document:
     flows: list[dict[str, Any]] = field(default_factory=list)
 
     def line(self, name: str, delay_s: float, jitter_s: float = 0.0) -> str:
+        """Adds a link that is never full."""
         link = {"name": name, "delay": _time(delay_s)}
         if jitter_s:
             link["jitter"] = _time(jitter_s)
         self.links.append(link)
         return name
 
+    def over(self, medium: str, name: str, start: str, end: str) -> str:
+        """Adds a link over a shared medium, from a station to another."""
+        self.links.append({"name": name, "medium": medium, "from": start, "to": end})
+        return name
+
     def tcp(
         self, name: str, controller: str, links: list[str], back: list[str], **more: Any
     ) -> None:
+        """Adds a TCP."""
         path = {"links": links, "back": back}
         self.flows.append({"name": name, "controller": controller, "path": [path], **more})
+
+    def written(self, name: str, controller: str, paths: list[dict[str, Any]]) -> dict[str, Any]:
+        """The whole as nested data, with the connection whose paths are judged."""
+        subject = {"name": SUBJECT, "controller": controller, "subject": True, "path": paths}
+        return {
+            "name": name,
+            "duration": _time(self.duration_s),
+            "sample": "1 s",
+            "link": self.links,
+            "flow": [subject, *self.flows],
+        }
 
 
 def document(network: Network, controller: str, duration_s: float = DURATION_S) -> dict[str, Any]:
     """A scenario of the network, as nested data, with this controller of the connection."""
-    made = _Document(duration_s)
+    made = Document(duration_s)
     for place, bottleneck in enumerate(network.bottlenecks):
-        _congest(made, place, bottleneck)
+        congest(made, place, bottleneck)
     paths = []
     for number, way in enumerate(network.ways):
         one_way_s = way.rtt_s / 2.0
@@ -207,20 +231,13 @@ def document(network: Network, controller: str, duration_s: float = DURATION_S) 
         links.append(made.line(f"far-{number}", (1.0 - way.before) * one_way_s, way.noise_s))
         back = made.line(f"back-{number}", one_way_s)
         paths.append({"links": links, "back": [f"up-{place}", back]})
-    subject = {"name": SUBJECT, "controller": controller, "subject": True, "path": paths}
-    return {
-        "name": f"sharing-{network.number}",
-        "duration": _time(duration_s),
-        "sample": "1 s",
-        "link": made.links,
-        "flow": [subject, *made.flows],
-    }
+    return made.written(f"sharing-{network.number}", controller, paths)
 
 
-def _congest(made: _Document, place: int, bottleneck: Bottleneck) -> None:
+def congest(made: Document, place: int, bottleneck: Bottleneck) -> None:
     """Adds a bottleneck in both directions, and its other users."""
     for name in (f"down-{place}", f"up-{place}"):
-        queue = _queue(bottleneck.queue, bottleneck.queue_packets)
+        queue = queue_table(bottleneck.queue, bottleneck.queue_packets)
         made.links.append({"name": name, "rate": _rate(bottleneck.rate_bps), "queue": queue})
     for number, (controller, rtt_s) in enumerate(bottleneck.rivals):
         name = f"rival-{place}-{number}"
@@ -237,7 +254,7 @@ def _congest(made: _Document, place: int, bottleneck: Bottleneck) -> None:
         made.tcp(f"reverse-{place}", "cubic", links, way_back, spread="2 s")
 
 
-def _side(made: _Document, number: int, way: Way, bottleneck: Bottleneck) -> str:
+def _side(made: Document, number: int, way: Way, bottleneck: Bottleneck) -> str:
     """Adds a queue that only this path crosses, and the traffic on it. It is no bottleneck: a TCP
     leaves half of it, and bursts of the application need at most the other half.
     """
@@ -246,7 +263,7 @@ def _side(made: _Document, number: int, way: Way, bottleneck: Bottleneck) -> str
         {
             "name": name,
             "rate": _rate(rate_bps),
-            "queue": _queue("droptail", bottleneck.queue_packets),
+            "queue": queue_table("droptail", bottleneck.queue_packets),
         }
     )
     burst_bps = rate_bps - bottleneck.rate_bps
@@ -273,7 +290,7 @@ SHORT_BYTES = 50_000
 """Mean size of a short transfer."""
 
 
-def _shorts(made: _Document, place: int, bottleneck: Bottleneck) -> None:
+def _shorts(made: Document, place: int, bottleneck: Bottleneck) -> None:
     there = made.line(f"short-{place}", 0.02, 0.001)
     back = made.line(f"short-{place}-back", 0.02)
     made.tcp(
@@ -287,7 +304,7 @@ def _shorts(made: _Document, place: int, bottleneck: Bottleneck) -> None:
     )
 
 
-def _queue(kind: str, packets: int) -> dict[str, Any]:
+def queue_table(kind: str, packets: int) -> dict[str, Any]:
     """A queue of this kind: RED drops between a quarter and three quarters of it."""
     limit = f"{packets} packets"
     if kind == "droptail":

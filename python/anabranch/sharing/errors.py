@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..result import run
 from ..runs import Run
 from ..scenario import Scenario
-from .drawing import DURATION_S, SUBJECT, Network, Ranges, document, draw
+from .drawing import DURATION_S, SUBJECT, Ranges, Way, draw
 
 GROUP = "group"
 """Name of the quantity that LAW+sbd publishes of a path: the number of its group."""
@@ -24,6 +24,9 @@ with another one, whose number follows.
 """
 
 CONFIDENCE = 0.95
+
+SURE = (0.2, 0.8)
+"""A look between these confidences changes nothing: `crates/sharing/src/detection.rs`."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +61,30 @@ class Rate:
         }
 
 
+class Drawn(Protocol):
+    """A network of which the answer is known."""
+
+    @property
+    def number(self) -> int:
+        """Its number among those that were drawn alike."""
+
+    @property
+    def shared(self) -> bool:
+        """Whether all paths share a bottleneck; otherwise no two of them do."""
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """The paths of the connection."""
+
+    def document(self, controller: str, duration_s: float) -> dict[str, Any]:
+        """A scenario with this controller of the connection, which is called `SUBJECT`."""
+
+
 @dataclass(frozen=True)
 class Judged:
     """What a detector said of a network over time."""
 
-    network: Network
+    network: Drawn
     right: NDArray[np.bool_]
     """Whether it was right about every pair of paths, once a second, from the start on."""
     scores: NDArray[np.float64]
@@ -93,6 +115,15 @@ class Errors:
     def false_alarms(self) -> Rate:
         """Networks without one in which a pair was found to share, at the end."""
         return self._wrong(False, -1)
+
+    @property
+    def unknown(self) -> Rate:
+        """Networks of which the detector said nothing at the end, of no pair: what it believed
+        before stays, and at the start that is that all paths share.
+        """
+        low, high = SURE
+        rows = [bool(np.all((low < one.scores) & (one.scores < high))) for one in self.judged]
+        return Rate(sum(rows), len(rows))
 
     def over_time(self, shared: bool) -> NDArray[np.float64]:
         """Fraction of wrong answers in each second, of networks that share or of the others."""
@@ -143,9 +174,9 @@ def published(run: Run, name: str) -> dict[str, list[NDArray[np.float64]]]:
     return found
 
 
-def judge(network: Network, controller: str, duration_s: float = DURATION_S) -> Judged:
+def judge(network: Drawn, controller: str, duration_s: float = DURATION_S) -> Judged:
     """Runs a network under a controller that detects, and compares what it found with the truth."""
-    scenario = Scenario.written(document(network, controller, duration_s))
+    scenario = Scenario.written(network.document(controller, duration_s))
     (one,) = run(scenario, (1,), series=True, threads=1).runs
     found = published(one, SUBJECT)
     groups, paths = np.array(found[GROUP]), len(network.ways)
@@ -168,6 +199,18 @@ def measure(
 ) -> Errors:
     """The errors of the detector of `controller` over so many networks, half of which share."""
     drawn = [draw(number, seed, ranges) for number in range(networks)]
+    return measure_on(drawn, controller, duration_s=duration_s, threads=threads, progress=progress)
+
+
+def measure_on(
+    drawn: Sequence[Drawn],
+    controller: str = "lia+sbd",
+    *,
+    duration_s: float = DURATION_S,
+    threads: int = 0,
+    progress: Callable[[float, float], object] | None = None,
+) -> Errors:
+    """The errors of the detector of `controller` on these networks."""
     with ThreadPoolExecutor(threads or None) as pool:
         answers: Iterable[Judged] = pool.map(
             lambda network: judge(network, controller, duration_s), drawn
@@ -176,5 +219,5 @@ def measure(
         for number, answer in enumerate(answers, 1):
             judged.append(answer)
             if progress:
-                progress(number, networks)
+                progress(number, len(drawn))
     return Errors(tuple(judged))
