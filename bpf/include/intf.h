@@ -268,6 +268,16 @@ struct ab_news {
 	ab_u32 now; /* us, modulo 2^32 */
 	ab_u32 slow; /* whether the path is in slow start */
 };
+
+AB_SIZE(ab_news, 32);
+AB_FIELD(ab_news, acked, 0);
+AB_FIELD(ab_news, rtt, 4);
+AB_FIELD(ab_news, srtt, 8);
+AB_FIELD(ab_news, since_loss, 12);
+AB_FIELD(ab_news, between_losses, 16);
+AB_FIELD(ab_news, cwnd, 20);
+AB_FIELD(ab_news, now, 24);
+AB_FIELD(ab_news, slow, 28);
 #endif
 
 /* One socket under a controller, as written by the iterator of status.bpf.c. */

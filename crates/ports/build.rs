@@ -29,7 +29,11 @@ fn main() {
     for law in &written {
         put(law, header(&texts.join(law.replace('_', "-")).with_extension("law")));
     }
-    build(&[(&own[..], "#define AB_IN_C\n"), (&written[..], "")], &[&bpf.join("include"), &headers], &out);
+    build(
+        &[(&own[..], "#define AB_IN_C\n"), (&written[..], "")],
+        &[&bpf.join("include"), &headers],
+        &out,
+    );
     write_rows(&written, &texts, &out);
     write_own_rows(&own, &out);
     let layout = out.join("layout.rs");
@@ -87,7 +91,9 @@ fn build(kinds: &[(&[String], &str)], includes: &[&Path], out: &Path) {
     let mut build = cc::Build::new();
     build.includes(includes).include("src");
     build.flag("-std=c11").warnings(true).extra_warnings(true).file("src/window.c");
-    for (law, first) in kinds.iter().flat_map(|(laws, first)| laws.iter().map(move |law| (law, first))) {
+    for (law, first) in
+        kinds.iter().flat_map(|(laws, first)| laws.iter().map(move |law| (law, first)))
+    {
         let source = out.join(format!("{law}.c"));
         let text = format!(
             "{first}#include \"{law}.h\"\n#define AB_NAME(f) ab_{law}_##f\n#include \"law.c\"\n"

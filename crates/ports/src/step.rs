@@ -5,8 +5,6 @@ use core::fmt;
 use core::str::FromStr;
 use formula::integer::NOTES;
 
-include!(env!("AB_LAYOUT"));
-
 /// Most paths of a coupled connection, by the law's own notes: without notes, with up to two, with
 /// more.
 const MOST: [usize; 3] = layout!(AB_PATHS);
@@ -35,7 +33,7 @@ pub struct Views {
 
 /// A law's view of a connection in C, under a law with notes of its own.
 #[repr(C, align(8))]
-pub(crate) struct Seen([u8; SEEN]);
+pub(crate) struct SeenViews([u8; SEEN]);
 
 /// Room for the view under any law.
 const SEEN: usize = size_of::<RawViews>();
@@ -163,8 +161,8 @@ impl Reader<'_> {
 
 impl Views {
     /// `struct ab_views` under a law with this many notes of its own, where C finds it.
-    pub(crate) fn seen(&self, notes: usize) -> Seen {
-        let mut seen = Seen([0; SEEN]);
+    pub(crate) fn seen(&self, notes: usize) -> SeenViews {
+        let mut seen = SeenViews([0; SEEN]);
         let mut place = 0;
         let mut put = |bytes: &[u8]| {
             seen.0[place..place + bytes.len()].copy_from_slice(bytes);
