@@ -34,7 +34,7 @@ from anabranch.linux.sockets import abort  # noqa: E402
 from anabranch.linux.tcp_info import IPPROTO_MPTCP  # noqa: E402
 from anabranch.statistics import Interval, ratio_of_means  # noqa: E402
 
-LAWS = ("reno", "lia", "olia", "balia", "ewtcp", "semicoupled", "fully-coupled")
+LAWS = ("reno", "lia", "olia", "balia", "ewtcp", "semicoupled", "fully-coupled", "coupled-cubic")
 """`reno` is Reno in our shell: what the shell alone costs."""
 COMPARED = ("reno", "lia", "olia", "balia")
 BUILT_IN = "built-in"

@@ -2,4 +2,4 @@
 #include "coupled_cubic.h"
 #include "shell.h"
 
-AB_CONTROLLER("ab_ccubic");
+AB_CONTROLLER("ab_coupledcubic");

@@ -664,6 +664,9 @@ mod tests {
         for text in ["lia", "kernel:lia", "uncoupled", "tcp", "RTT compensator", "olia+sbd"] {
             assert!(ported(text), "{text}");
         }
+        for text in ["coupled-cubic", "kernel:coupled-cubic", "coupled-cubic+sbd"] {
+            assert!(ported(text), "{text}");
+        }
         for text in [
             "lia:uncapped",
             "linked increases",
@@ -672,6 +675,7 @@ mod tests {
             "cubic",
             "lia+hystart+sbd",
             "lia+sbd:dwc",
+            "coupled-cubic+hystart",
         ] {
             assert!(!ported(text), "{text}");
         }

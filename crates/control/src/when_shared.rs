@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn paths_that_share_have_the_windows_of_the_law() {
-        for law in ["lia", "olia", "balia", "semicoupled"] {
+        for law in ["lia", "olia", "balia", "semicoupled", "coupled-cubic"] {
             let [mut plain, mut sbd] =
                 [law.into(), alloc::format!("{law}+sbd")].map(|text| built(&text));
             for control in [&mut plain, &mut sbd] {
@@ -228,6 +228,18 @@ mod tests {
         }
         assert_eq!(before[0], before[2]);
         assert!(before[1][0] < before[0][0]);
+    }
+
+    #[test]
+    fn a_scheme_on_paths_that_share_nothing_grows_as_two_connections() {
+        let [mut alone, mut sbd] = ["cubic", "coupled-cubic+sbd"].map(built);
+        for control in [&mut alone, &mut sbd] {
+            acked(control, 12, |path, tick| noise(path as u64 + 1, tick));
+            let window = Window { cwnd: 20.0, ssthresh: 1.0 };
+            (0..2).for_each(|path| control.restart(path, window));
+            acked(control, 5, |path, tick| noise(path as u64 + 1, tick));
+        }
+        assert_eq!(windows(&alone), windows(&sbd));
     }
 
     #[test]

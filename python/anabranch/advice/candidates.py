@@ -60,9 +60,11 @@ CANDIDATES = (
     Candidate("lia", "coupled: RFC 6356", 1413.0),
     Candidate("olia", "coupled", 1702.0),
     Candidate("balia", "coupled", 1337.0),
+    Candidate("coupled-cubic", "coupled, as fast together as one CUBIC"),
     Candidate("lia+sbd", "coupled where paths share a bottleneck", 1413.0),
     Candidate("olia+sbd", "coupled where paths share a bottleneck", 1702.0),
     Candidate("balia+sbd", "coupled where paths share a bottleneck", 1337.0),
+    Candidate("coupled-cubic+sbd", "coupled where paths share a bottleneck"),
 )
 
 
