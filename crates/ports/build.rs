@@ -1,5 +1,6 @@
-//! Takes the C of each law with a controller in `bpf/`, from `bpf/laws` or else written from the text
-//! of the law, builds it natively under separate names, and passes on the layouts stated in `intf.h`.
+//! Takes the C of each law with a controller in `bpf/`, from `bpf/laws` or else written from the
+//! text of the law, builds it natively under separate names, and passes on the layouts stated in
+//! `intf.h`.
 
 use formula::TextLaw;
 use std::fmt::Write;

@@ -148,8 +148,8 @@ def both(
     law: str = SHELL,
     own: str = "reno",
 ) -> tuple[Seen, Seen, dict[str, int]]:
-    """The same use under a controller of the kernel's own and under one of ours; the kernel's counters
-    `names` of each, and those of the controller. Raises Unasked."""
+    """The same use under a controller of the kernel's own and under one of ours; the kernel's
+    counters `names` of each, and those of the controller. Raises Unasked."""
     seen = []
     with attached([law]) as there:
         for controller in (own, there.kernel_name(law)):

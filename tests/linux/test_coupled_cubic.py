@@ -36,7 +36,7 @@ def shared(subflows: int) -> ab.Scenario:
     )
 
 
-# Measured, 5 replications of 60 s: see docs/explanation/coupled-cubic.md. One of 15 s strays by 0.1.
+# docs/explanation/coupled-cubic.md has what was measured; one replication of 15 s strays by 0.1.
 @pytest.mark.parametrize("subflows", [1, 2])
 def test_beside_one_cubic_of_the_kernel_it_has_about_half_on_one_path_and_on_two(
     subflows: int,

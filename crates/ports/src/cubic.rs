@@ -1,6 +1,6 @@
 //! The formulas of `bpf/laws/coupled_cubic.h` in real numbers.
 
-use crate::header::Readable;
+use crate::readable::Readable;
 use crate::step::{View, Views};
 
 /// Coupled CUBIC.

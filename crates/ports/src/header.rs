@@ -1,11 +1,12 @@
-//! Laws that are written in C, in `bpf/laws`: what the language of laws does not have, such as growth
-//! that follows time. Each has its formulas in real numbers beside it, in [`Readable`].
+//! Laws that are written in C, in `bpf/laws`: what the language of laws does not have, such as
+//! growth that follows time. Each has its formulas in real numbers beside it, in [`Readable`].
 #![expect(
     unsafe_code,
     reason = "each function reads structures, writes at most one, and keeps nothing"
 )]
 
 use crate::cubic;
+use crate::readable::Readable;
 use crate::step::{SeenViews, View, Views};
 use formula::Event;
 use formula::integer::{NOTES, News};
@@ -17,16 +18,6 @@ pub(crate) struct Header {
     native: Native,
     /// `AB_NOTES`, `AB_LEAST`, `AB_COUPLED`, `AB_MIN_SSTHRESH`.
     told: &'static [u32; 4],
-}
-
-/// The formulas of a law in C, in real numbers.
-pub(crate) struct Readable {
-    pub(crate) name: &'static str,
-    /// Growth in segments for each one acknowledged, and the bound on the error of the C; `None`
-    /// where truncation may decide a condition.
-    pub(crate) growth: fn(&Views) -> (f64, Option<f64>),
-    /// The window after a congestion event, in segments.
-    pub(crate) backoff: fn(&Views) -> f64,
 }
 
 /// The formulas of each law in C: one file and one line each.

@@ -11,6 +11,7 @@ mod cubic;
 mod header;
 mod port;
 mod ported;
+mod readable;
 mod step;
 mod trace;
 
