@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
- * Coupled CUBIC: on each path a CUBIC (RFC 9438) that grows with C part^2 and with alpha part, where
- * part = x max x / (sum x)^2 and x is the rate of a path. A path alone has part 1 and is CUBIC.
+ * Coupled CUBIC: on each path a CUBIC (RFC 9438) that grows with C part^2 and with alpha part,
+ * where part = x max x / (sum x)^2 and x is the rate of a path. A path alone has part 1.
  *
  * Growth depends on time. RFC 9438 has W(t) = C (t - K)^3 + W_max with the time t since the stage
  * began. Here the root of that cube is kept itself, y = C^(1/3) (t - K): it advances by
