@@ -39,7 +39,7 @@ from anabranch.linux.tcp_info import IPPROTO_MPTCP  # noqa: E402
 from anabranch.statistics import Interval, ratio_of_means  # noqa: E402
 
 LAWS = (
-    *("reno", "lia", "olia", "balia", "ewtcp", "semicoupled", "fully-coupled"),
+    *("reno", "lia", "olia", "balia", "ewtcp", "semicoupled", "fully-coupled", "coupled-cubic"),
     *("lia+sbd", "olia+sbd", "balia+sbd"),
 )
 """`reno` is Reno in our shell: what the shell alone costs."""

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A congestion event: the threshold that the law, or Reno for a subflow alone, sets after it. A
- * glue file includes the law's header first.
+ * A congestion event: the threshold that the law, or Reno where the law does not decide, sets after
+ * it. A glue file includes the law's header first.
  */
 #ifndef AB_EVENT_H
 #define AB_EVENT_H
@@ -19,12 +19,12 @@ static __attribute__((noinline)) u32 ab_event(struct tcp_sock *tp, struct ab_pat
 
 	if (!floor)
 		floor = AB_MIN_SSTHRESH;
-	ab_news(tp, p, 0, 0);
+	ab_news_of_loss(tp, p, cwnd);
 	if (p->since_loss) {
 		p->between_losses = p->since_loss;
 		p->since_loss = 0;
 	}
-	if (AB_COUPLED && ab_gather(tp, &v, cwnd) > 1) {
+	if (ab_decides(tp, &v, cwnd, AB_COUPLED ? ab_gather(tp, &v, cwnd) : 1)) {
 		s64 after = ab_backoff(&v);
 		ssthresh = after > (s64)floor ? (u32)after : floor;
 	}

@@ -20,12 +20,6 @@ static inline u8 ab_state(struct tcp_sock *tp)
 	return BPF_CORE_READ_BITFIELD_PROBED(&tp->inet_conn, icsk_ca_state);
 }
 
-/* Whether the kernel reduces the rate in this state: the window then follows delivered segments. */
-static inline bool ab_reducing(u8 state)
-{
-	return state == TCP_CA_CWR || state == TCP_CA_RECOVERY;
-}
-
 static inline void ab_begin(struct tcp_sock *tp, struct ab_path *p)
 {
 	__builtin_memset(p, 0, sizeof(*p));

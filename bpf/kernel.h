@@ -100,6 +100,7 @@ struct tcp_rack {
 
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
+	u64 tcp_mstamp; /* the clock of this ACK or timer, us */
 	u32 snd_cwnd;
 	u32 snd_cwnd_cnt;
 	u32 snd_ssthresh;
@@ -157,6 +158,12 @@ struct tcp_congestion_ops {
 
 enum { TCP_ESTABLISHED = 1, TCP_CLOSE_WAIT = 8 };
 enum { TCP_CA_OPEN, TCP_CA_DISORDER, TCP_CA_CWR, TCP_CA_RECOVERY, TCP_CA_LOSS };
+
+/* Whether the kernel reduces the rate in this state: the window then follows delivered segments. */
+static inline bool ab_reducing(u8 state)
+{
+	return state == TCP_CA_CWR || state == TCP_CA_RECOVERY;
+}
 
 enum { CA_EVENT_TX_START };
 

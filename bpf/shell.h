@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The controller around a law: what the kernel's Reno does in slow start, recovery and undo, and
- * the law in congestion avoidance as soon as a connection has two usable paths. A glue file says
+ * the law in congestion avoidance as soon as a connection has AB_LEAST usable paths, two for most
+ * laws. A glue file says
  *
  *     #include "lia.h"
  *     #include "shell.h"
@@ -70,6 +71,7 @@ static __attribute__((noinline)) void ab_avoid(struct tcp_sock *tp, struct ab_pa
 	ab_plant(v, p, 0);
 	before.credit = w.credit = p->credit;
 	before.cwnd = w.cwnd = tp->snd_cwnd;
+	ab_news_of_growth(tp, p, v, acked);
 	p->growth = ab_growth(v);
 	ab_grow(&w, p->growth, acked);
 	ab_plant(v, p, &w);
@@ -115,7 +117,7 @@ static __attribute__((noinline)) void ab_raise(struct tcp_sock *tp, struct ab_pa
 	p->paths = AB_COUPLED ? ab_gather(tp, &v, tp->snd_cwnd) : 1;
 	if (!p->paths)
 		ab_count(crowded, 1);
-	if (p->paths > 1) {
+	if (ab_decides(tp, &v, tp->snd_cwnd, p->paths)) {
 		ab_avoid(tp, p, &v, acked);
 	} else {
 		p->growth = 0;

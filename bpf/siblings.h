@@ -122,4 +122,30 @@ static inline u32 ab_gather(struct tcp_sock *tp, struct ab_views *v, u32 cwnd)
 	return w.me < AB_PATHS ? w.paths : 1;
 }
 
+/* Whether the law decides at a window of `cwnd`, of so many paths as ab_gather found. A law that
+ * does so for a path alone then sees that path, and nothing else. */
+static inline bool ab_decides(struct tcp_sock *tp, struct ab_views *v, u32 cwnd, u32 paths)
+{
+#if AB_LEAST < 2
+	struct ab_path *own = ab_path(tp);
+
+	if (paths < 2) {
+		__builtin_memset(v, 0, sizeof(*v));
+		v->paths = 1;
+		v->path[0].cwnd = cwnd;
+		v->path[0].srtt = tp->srtt_us >> 3;
+		v->path[0].since_loss = own->since_loss;
+		v->path[0].between_losses = own->between_losses;
+#if AB_NOTES
+#pragma unroll
+		for (int i = 0; i < AB_NOTES; i++)
+			v->path[0].note[i] = own->note[i];
+#endif
+	}
+	return true;
+#else
+	return paths > 1;
+#endif
+}
+
 #endif

@@ -22,6 +22,11 @@ for header in "$sources"/bpf/*.h; do
 done
 for glue in $(grep -l '^AB_CONTROLLER(' "$sources"/bpf/*.bpf.c); do
 	law=$(basename "$glue" .bpf.c)
-	"$@" law c "$(echo "$law" | tr _ -)" >"$folder/laws/$law.h"
+	written=$sources/bpf/laws/$law.h
+	if [ -e "$written" ]; then
+		cp "$written" "$folder/laws/"
+	else
+		"$@" law c "$(echo "$law" | tr _ -)" >"$folder/laws/$law.h"
+	fi
 	cp "$glue" "$folder/"
 done

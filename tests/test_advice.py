@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,8 @@ def test_advice_is_for_links_with_names_of_their_own() -> None:
         distinct([Link("a", 1_000_000), Link("a", 2_000_000)])
 
 
+GLUE = Path(__file__).parents[1] / "bpf"
+
 LINKS = (
     Link("a", 10_000_000, None, 0.02, 100, None, 1),
     Link("b", 20_000_000, None, 0.03, 100, None, 1),
@@ -124,6 +128,17 @@ def test_the_commands_load_and_unload_what_is_advised() -> None:
     do, undo = commands(advice(False))
     assert do[0] == "sudo sysctl -w net.ipv4.tcp_congestion_control=cubic"
     assert not any("anabranch" in line for line in [*do, *undo])
+
+
+def test_the_commands_have_the_kernels_own_name_of_every_candidate() -> None:
+    glue = "\n".join(file.read_text() for file in GLUE.glob("*.bpf.c"))
+    table = re.findall(r'AB_CONTROLLER\("(\w+)"\)', glue)
+    for candidate in CANDIDATES:
+        if candidate.loaded:
+            best = outcome(candidate.controller, 24.0, 1.0, (8.0, 1.0))
+            do, _ = commands(replace(advice(False), outcomes=(best,)))
+            chosen = [line.split("=")[1] for line in do if "congestion_control=" in line]
+            assert chosen and chosen[0] in table, chosen
 
 
 def test_diseases_of_links_are_named_with_their_remedies() -> None:

@@ -26,6 +26,16 @@
 #define AB_NOTES 0
 #endif
 
+/* Whether congestion avoidance makes something of them; likewise. */
+#ifndef AB_NOTES_GROW
+#define AB_NOTES_GROW 0
+#endif
+
+/* The fewest usable paths that the law decides for; likewise. Below it the kernel's Reno does. */
+#ifndef AB_LEAST
+#define AB_LEAST 2
+#endif
+
 #define AB_MOST_NOTES 4 /* the room in icsk_ca_priv */
 _Static_assert(AB_NOTES <= AB_MOST_NOTES, "AB_NOTES");
 
@@ -46,7 +56,7 @@ struct ab_view {
 	ab_u32 since_loss; /* segments acknowledged since the last loss */
 	ab_u32 between_losses; /* segments acknowledged between the last two losses */
 #if AB_NOTES
-	ab_u64 note[AB_NOTES]; /* ab_signed */
+	ab_u64 note[AB_NOTES]; /* ab_signed, under laws in text */
 #endif
 };
 
@@ -139,7 +149,7 @@ struct ab_counters {
 	ab_u64 mismatches; /* congestion states that changed without a callback */
 	ab_u64 repairs; /* windows and thresholds corrected after a missed callback */
 	ab_u64 skipped; /* callbacks ignored on purpose */
-	ab_u64 crowded; /* ACKs of connections with more paths than AB_PATHS: plain Reno */
+	ab_u64 crowded; /* ACKs of connections with more paths than AB_PATHS: each is alone */
 	ab_u64 unrecorded; /* steps that did not fit the buffer of records */
 };
 
@@ -158,7 +168,7 @@ AB_FIELD(ab_counters, unrecorded, 64);
 struct ab_path {
 	ab_u64 connection; /* address of the MPTCP socket; zero for plain TCP */
 	ab_s64 credit; /* fraction of the window, in 2^-32 segments */
-	ab_s64 growth; /* the law's last growth, in 2^-32 segments; zero while not coupled */
+	ab_s64 growth; /* the law's last growth, in 2^-32 segments; zero while it does not decide */
 	ab_u32 magic; /* AB_MAGIC once the controller has started on the socket */
 	ab_u32 since_loss; /* segments acknowledged since the last loss */
 	ab_u32 between_losses; /* segments acknowledged between the last two losses */
@@ -171,7 +181,7 @@ struct ab_path {
 	ab_u32 repairs; /* windows or thresholds corrected after a missed callback */
 	ab_u8 state; /* congestion state after the last callback */
 	ab_u8 pending; /* ssthresh() was called, and set_state() will follow */
-	ab_u8 paths; /* usable paths at the last ACK; 1 while plain Reno */
+	ab_u8 paths; /* usable paths at the last ACK; 1 while alone */
 	ab_u8 running; /* whether an ACK has arrived */
 	ab_u16 breaks; /* incremented when a cause other than the law may move the window */
 	ab_u8 group; /* subflows of another group are not coupled with it; zero: all are */
@@ -246,15 +256,28 @@ struct ab_notes {
 	ab_u64 note[AB_NOTES]; /* ab_signed */
 };
 
-/* The event that updates notes: an ACK, or a congestion event, which leaves the first three
- * zero. */
+/* The event that updates notes: an ACK; or a congestion event, which leaves the first three and
+ * `slow` zero. */
 struct ab_news {
 	ab_u32 acked; /* segments acknowledged */
 	ab_u32 rtt; /* the newest sample of the round-trip time, us; zero while there is none */
 	ab_u32 srtt; /* us */
 	ab_u32 since_loss; /* as in ab_path, before the event */
 	ab_u32 between_losses;
+	ab_u32 cwnd; /* segments, before the event */
+	ab_u32 now; /* us, modulo 2^32 */
+	ab_u32 slow; /* whether the path is in slow start */
 };
+
+AB_SIZE(ab_news, 32);
+AB_FIELD(ab_news, acked, 0);
+AB_FIELD(ab_news, rtt, 4);
+AB_FIELD(ab_news, srtt, 8);
+AB_FIELD(ab_news, since_loss, 12);
+AB_FIELD(ab_news, between_losses, 16);
+AB_FIELD(ab_news, cwnd, 20);
+AB_FIELD(ab_news, now, 24);
+AB_FIELD(ab_news, slow, 28);
 #endif
 
 /* One socket under a controller, as written by the iterator of status.bpf.c. */

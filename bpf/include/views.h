@@ -9,11 +9,17 @@
  *   AB_COUPLED         whether paths influence each other;
  *   AB_MIN_SSTHRESH    the smallest threshold of coupled subflows, in segments.
  *
+ * One that is not Reno on a path alone defines, before it includes this file,
+ *   AB_LEAST           the fewest usable paths that it decides for: 1.
+ *
  * One that keeps notes of a path has three functions and a number more:
  *   AB_NOTES           how many, up to 4, before it includes this file;
  *   ab_first_notes(notes)        what they are when the path joins;
  *   ab_note_ack(notes, news)     what an ACK makes of them;
  *   ab_note_loss(notes, news)    what a congestion event makes of them, before ab_backoff.
+ * Where they follow the window, as in CUBIC, it has one more, and defines AB_NOTES_GROW as 1:
+ *   ab_note_growth(notes, news, views)  what an ACK in congestion avoidance makes of the notes of
+ *                                `me`, after ab_note_ack and before ab_growth.
  *
  * crates/formula writes such headers from the texts of laws, with a bound on the error of growth
  * (crates/formula/src/integer/bound.rs derives it). For those who write one themselves, with

@@ -1,5 +1,6 @@
-//! Writes the C of each law with a controller in `bpf/`, from the text of the law, builds it
-//! natively under separate names, and passes on the layouts stated in `intf.h`.
+//! Takes the C of each law with a controller in `bpf/`, from `bpf/laws` or else written from the
+//! text of the law, builds it natively under separate names, and passes on the layouts stated in
+//! `intf.h`.
 
 use formula::TextLaw;
 use std::fmt::Write;
@@ -20,12 +21,22 @@ fn main() {
     fs::remove_dir_all(&headers).ok(); // stale headers of removed controllers
     fs::create_dir_all(&headers).expect("OUT_DIR is writable");
     let laws = laws(&bpf);
-    for law in &laws {
-        let text = texts.join(law.replace('_', "-")).with_extension("law");
-        fs::write(headers.join(law).with_extension("h"), header(&text)).expect("OUT_DIR is there");
+    let (own, written): (Vec<String>, Vec<String>) =
+        laws.iter().cloned().partition(|law| own_header(&bpf, law).exists());
+    let put = |law: &str, text: String| {
+        fs::write(headers.join(law).with_extension("h"), text).expect("OUT_DIR is there");
+    };
+    own.iter().for_each(|law| put(law, read(&own_header(&bpf, law))));
+    for law in &written {
+        put(law, header(&texts.join(law.replace('_', "-")).with_extension("law")));
     }
-    build(&laws, &[&bpf.join("include"), &headers], &out);
-    write_rows(&laws, &texts, &out);
+    build(
+        &[(&own[..], "#define AB_IN_C\n"), (&written[..], "")],
+        &[&bpf.join("include"), &headers],
+        &out,
+    );
+    write_rows(&written, &texts, &out);
+    write_own_rows(&own, &out);
     let layout = out.join("layout.rs");
     fs::write(&layout, layouts(&read(&bpf.join("include/intf.h")))).expect("OUT_DIR is writable");
     println!("cargo:rustc-env=AB_LAYOUT={}", layout.display());
@@ -43,6 +54,11 @@ fn laws(bpf: &Path) -> Vec<String> {
         .collect();
     stems.sort();
     stems
+}
+
+/// The header of a law that is written in C.
+fn own_header(bpf: &Path, law: &str) -> PathBuf {
+    bpf.join("laws").join(law).with_extension("h")
 }
 
 fn read(file: &Path) -> String {
@@ -71,15 +87,18 @@ fn number<'a>(header: &'a str, name: &str) -> Option<&'a str> {
     })
 }
 
-/// Compiles the laws, and the update of a window.
-fn build(laws: &[String], includes: &[&Path], out: &Path) {
+/// Compiles the laws, each kind after some lines of its own, and the update of a window.
+fn build(kinds: &[(&[String], &str)], includes: &[&Path], out: &Path) {
     let mut build = cc::Build::new();
     build.includes(includes).include("src");
     build.flag("-std=c11").warnings(true).extra_warnings(true).file("src/window.c");
-    for law in laws {
+    for (law, first) in
+        kinds.iter().flat_map(|(laws, first)| laws.iter().map(move |law| (law, first)))
+    {
         let source = out.join(format!("{law}.c"));
-        let text =
-            format!("#include \"{law}.h\"\n#define AB_NAME(f) ab_{law}_##f\n#include \"law.c\"\n");
+        let text = format!(
+            "{first}#include \"{law}.h\"\n#define AB_NAME(f) ab_{law}_##f\n#include \"law.c\"\n"
+        );
         fs::write(&source, text).expect("OUT_DIR is writable");
         build.file(source);
     }
@@ -96,6 +115,19 @@ fn write_rows(laws: &[String], texts: &Path, out: &Path) {
         writeln!(rows, "{name:?}: {text:?} ab_{law}_growth ab_{law}_backoff,").ok();
     }
     fs::write(out.join("laws.rs"), format!("ports! {{\n{rows}}}\n")).expect("OUT_DIR is writable");
+}
+
+/// Writes the row of each law that is written in C: its functions.
+fn write_own_rows(laws: &[String], out: &Path) {
+    let mut rows = String::new();
+    for law in laws {
+        let of = |function| format!("ab_{law}_{function}");
+        let names = ["growth", "backoff", "first_notes", "note_ack", "note_loss", "note_growth"];
+        let functions = names.map(of).join(" ");
+        writeln!(rows, "{:?}: {functions} ab_{law}_told,", law.replace('_', "-")).ok();
+    }
+    let rows = format!("headers! {{\n{rows}}}\n");
+    fs::write(out.join("headers.rs"), rows).expect("OUT_DIR is writable");
 }
 
 /// The macro `layout!`: compares a structure of Rust with AB_SIZE and AB_FIELD of one in C,

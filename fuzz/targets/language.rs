@@ -30,7 +30,7 @@ fuzz_target!(|text: &str| {
         for me in 0..2 {
             integer.growth(me, &views);
             integer.backoff(me, &views);
-            let news = News { acked: 2, rtt: 90_000 };
+            let news = News { acked: 2, rtt: 90_000, ..News::default() };
             let notes = integer.update(Event::Ack, views[me], news);
             integer.update(Event::Loss, View { notes, ..views[me] }, News::default());
         }

@@ -54,6 +54,8 @@ MOST_TRANSFER_S = 30.0
 FEW = 0.02
 """Callbacks that may be missed, as a part of the ACKs."""
 RECORDED_S = 5.0
+REPLAYED = "lia", "coupled-cubic"
+"""A law in text, and one in C with notes of its own that follow time."""
 
 
 OWN = Path("/controllers")
@@ -337,20 +339,25 @@ def decided() -> str:
 
 
 def replayed() -> str:
-    """The steps of LIA at each ACK come out the same in every form of the law."""
-    with attached(["lia"], record=True) as there, stage() as made:
-        pair = Pair(made, 9000, there.kernel_name("lia"), MPTCP)
+    """The steps of LIA and of Coupled CUBIC at each ACK come out the same in every form."""
+    return "; ".join(f"{law}: {steps_of(law)} steps, all the same" for law in REPLAYED)
+
+
+def steps_of(law: str) -> int:
+    """The number of steps of a law, all of which come out the same in every form."""
+    with attached([law], record=True) as there, stage() as made:
+        pair = Pair(made, 9000, there.kernel_name(law), MPTCP)
         try:
             feed([pair], JOINS_AFTER_S)
             made.set_endpoint(1, SUBFLOW)
             feed([pair], RECORDED_S)
-            steps = there.steps()["lia"]
-            wrong = {kind: count for kind, count in there.judge("lia", steps).items() if count}
+            steps = there.steps()[law]
+            wrong = {kind: count for kind, count in there.judge(law, steps).items() if count}
         finally:
             pair.close()
-    assert len(steps) > 100, f"{len(steps)} steps"
-    assert not wrong, f"of {len(steps)} steps: {wrong}"
-    return f"{len(steps)} steps, all the same"
+    assert len(steps) > 100, f"{law}: {len(steps)} steps"
+    assert not wrong, f"of {len(steps)} steps of {law}: {wrong}"
+    return len(steps)
 
 
 def unloaded() -> str:

@@ -25,7 +25,7 @@ CHECKS = {
     "idle": "in idle time windows decay as the kernel's Reno's do, and stay where they should",
     "transfer": "two MPTCP subflows under OLIA: same bytes, growth below Reno's, in `status`",
     "couple": "the same under `lia+sbd`, with `linux couple` beside",
-    "replay": "the steps of LIA come out the same in every form of the law",
+    "replay": "the steps of LIA and Coupled CUBIC come out the same in every form",
     "unload": "all controllers unload",
     "module": "the same as modules: layout as in BTF, OLIA couples, steps of LIA the same; refusals",
     "refused": "a kernel that is too old is named, and nothing loads",

@@ -146,12 +146,13 @@ def both(
     chosen: Mapping[str, str] = DEFAULTS,
     delay_s: float = DELAY_S,
     law: str = SHELL,
+    own: str = "reno",
 ) -> tuple[Seen, Seen, dict[str, int]]:
-    """The same use under the kernel's Reno and under a controller of ours; the kernel's counters
-    `names` of each, and those of the controller. Raises Unasked."""
+    """The same use under a controller of the kernel's own and under one of ours; the kernel's
+    counters `names` of each, and those of the controller. Raises Unasked."""
     seen = []
     with attached([law]) as there:
-        for controller in ("reno", there.kernel_name(law)):
+        for controller in (own, there.kernel_name(law)):
             with connection(controller, fate(), chosen, delay_s) as made:
                 use(made)
                 counters = {name: made.relay.counter(name) for name in names}

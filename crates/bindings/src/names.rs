@@ -29,7 +29,10 @@ pub(crate) fn controller<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py
     row.set_item("formula", spec.formula())?;
     let law = !matches!(
         spec.kind(),
-        ControllerKind::Scheme(_) | ControllerKind::WhenShared(..) | ControllerKind::Linux(_)
+        ControllerKind::Scheme(_)
+            | ControllerKind::KernelScheme(_)
+            | ControllerKind::WhenShared(..)
+            | ControllerKind::Linux(_)
     );
     row.set_item("law", law)?;
     row.set_item("steady", spec.visit_law(Steady).is_some())?;
@@ -41,7 +44,12 @@ pub(crate) fn controller<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py
     row.set_item("linux", spec.linux())?;
     row.set_item(
         "port",
-        matches!(spec.kind(), ControllerKind::Kernel(_) | ControllerKind::KernelWritten(_)),
+        matches!(
+            spec.kind(),
+            ControllerKind::Kernel(_)
+                | ControllerKind::KernelScheme(_)
+                | ControllerKind::KernelWritten(_)
+        ),
     )?;
     Ok(row)
 }

@@ -62,6 +62,7 @@ impl AnyController {
                 OtherControl::Outside(OutsideControl::new(outside.clone(), settings, paths))
             }
             ControllerKind::Kernel(_)
+            | ControllerKind::KernelScheme(_)
             | ControllerKind::KernelWritten(_)
             | ControllerKind::Linux(_) => return None,
         };

@@ -26,7 +26,8 @@ pub struct Described {
     /// For a law: whether growth or backoff jumps where paths tie, so that an equilibrium may lie
     /// on a jump. Theory then averages over states that differ by its mesh.
     pub set_valued: bool,
-    /// For a law: whether the kernel runs it as `kernel:NAME`, from the C of its text.
+    /// Whether the kernel runs it as `kernel:NAME`: from the C of a law's text, or from C in
+    /// `bpf/laws`.
     pub ported: bool,
 }
 

@@ -22,6 +22,15 @@ pub(crate) trait Scheme: Kind {
         None
     }
 
+    /// Gives `path`, with its window, to another controller of the same scheme, whose group it
+    /// joins; false for a scheme that has no groups, so that it takes no `+sbd`.
+    fn hand_over(_from: &mut Self::Control, _path: usize, _to: &mut Self::Control) -> bool {
+        false
+    }
+
+    /// Whether `hand_over` does it.
+    const GROUPS: bool = false;
+
     /// Calls `visitor` with a law that has the scheme's mean window at each loss, for theory;
     /// `None` if loss and round trip do not determine it.
     fn visit_mean<V: LawVisitor>(self, _visitor: V) -> Option<V::Output> {

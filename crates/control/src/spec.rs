@@ -41,6 +41,8 @@ pub enum ControllerKind {
     Written(Written, AnySlowStart),
     /// The port of this law to the kernel, in the kernel's shell.
     Kernel(AnyLaw),
+    /// The port of this scheme to the kernel, in the kernel's shell.
+    KernelScheme(AnyScheme),
     /// The generated port of a law written as text, in the kernel's shell.
     KernelWritten(Written),
     /// A law in the readable shell that couples only paths that share a bottleneck, as this
@@ -58,12 +60,13 @@ impl PartialEq for ControllerKind {
     /// Controllers from outside are equal only if they are the same object.
     fn eq(&self, other: &Self) -> bool {
         use ControllerKind::{
-            Kernel, KernelWritten, Law, Linux, Outside, Scheme, WhenShared, Written,
+            Kernel, KernelScheme, KernelWritten, Law, Linux, Outside, Scheme, WhenShared, Written,
         };
         match (self, other) {
             (Law(a, s), Law(b, t)) => (a, s) == (b, t),
             (Written(a, s), Written(b, t)) => (a, s) == (b, t),
             (Kernel(a), Kernel(b)) => a == b,
+            (KernelScheme(a), KernelScheme(b)) => a == b,
             (KernelWritten(a), KernelWritten(b)) => a == b,
             (WhenShared(a, d), WhenShared(b, e)) => (a, d) == (b, e),
             (Scheme(a), Scheme(b)) => a == b,
@@ -100,7 +103,9 @@ impl ControllerSpec {
     pub fn described(&self) -> Option<Described> {
         match self.kind.law() {
             ControllerKind::Law(law, _) | ControllerKind::Kernel(law) => Some(law.described()),
-            ControllerKind::Scheme(scheme) => Some(scheme.described()),
+            ControllerKind::Scheme(scheme) | ControllerKind::KernelScheme(scheme) => {
+                Some(scheme.described())
+            }
             ControllerKind::Written(..)
             | ControllerKind::WhenShared(..)
             | ControllerKind::KernelWritten(_)
@@ -165,7 +170,9 @@ impl ControllerSpec {
     /// whose paths are coupled at times.
     pub fn visit_law<V: LawVisitor>(&self, visitor: V) -> Option<V::Output> {
         match &self.kind {
-            ControllerKind::Scheme(scheme) => scheme.visit_mean(visitor),
+            ControllerKind::Scheme(scheme) | ControllerKind::KernelScheme(scheme) => {
+                scheme.visit_mean(visitor)
+            }
             kind => kind.visit(visitor),
         }
     }
@@ -194,6 +201,9 @@ impl ControllerSpec {
         }
         let laws = AnyLaw::listed().into_iter().filter_map(|law| law.texts().next());
         texts.extend(laws.map(|law| format!("{law}+{SBD}")));
+        let schemes = AnyScheme::listed().into_iter().filter_map(|own| own.texts().next());
+        let schemes = schemes.map(|own| format!("{own}+{SBD}"));
+        texts.extend(schemes.filter(|text| text.parse::<ControllerSpec>().is_ok()));
         let others = AnyDetector::ALL.iter().filter(|kind| **kind != AnyDetector::DEFAULT);
         texts.extend(others.map(|kind| format!("lia+{SBD}:{}", kind.described().names[0])));
         texts.extend(ported().iter().map(|law| format!("{KERNEL}{law}")));
@@ -212,12 +222,18 @@ impl ControllerKind {
 
     fn ported(&self) -> bool {
         match self {
-            ControllerKind::Kernel(_) | ControllerKind::KernelWritten(_) => true,
+            ControllerKind::Kernel(_)
+            | ControllerKind::KernelScheme(_)
+            | ControllerKind::KernelWritten(_) => true,
             ControllerKind::Law(law, AnySlowStart::STANDARD) => {
                 let plain = kernel(law.described().names[0]).map(|(kind, _)| kind);
                 plain == Ok(ControllerKind::Kernel(*law))
             }
             ControllerKind::Written(law, AnySlowStart::STANDARD) => law.integer().is_ok(),
+            ControllerKind::Scheme(scheme) => {
+                let plain = kernel(scheme.described().names[0]).map(|(kind, _)| kind);
+                plain == Ok(ControllerKind::KernelScheme(*scheme))
+            }
             ControllerKind::WhenShared(law, AnyDetector::DEFAULT) => law.ported(),
             _ => false,
         }
@@ -231,6 +247,7 @@ impl ControllerKind {
             }
             ControllerKind::WhenShared(..)
             | ControllerKind::Scheme(_)
+            | ControllerKind::KernelScheme(_)
             | ControllerKind::Linux(_)
             | ControllerKind::Outside(_) => None,
         }
@@ -244,10 +261,10 @@ fn listed() -> Vec<Listed> {
     all
 }
 
-/// Names of the laws that the kernel runs.
+/// Names of the laws and schemes that the kernel runs.
 fn ported() -> Vec<&'static str> {
-    let laws = AnyLaw::listed().into_iter().map(|law| law.described);
-    laws.filter(|law| law.ported).map(|law| law.names[0]).collect()
+    let all = listed().into_iter().map(|own| own.described);
+    all.filter(|own| own.ported).map(|own| own.names[0]).collect()
 }
 
 impl FromStr for ControllerSpec {
@@ -327,13 +344,18 @@ fn written(text: &str) -> Result<ControllerSpec, UnknownController> {
 type Read = Result<(ControllerKind, String), UnknownController>;
 
 fn kernel(name: &str) -> Read {
-    let mut laws = AnyLaw::called(name, None);
-    if laws.len() == 1
-        && let Some(Called { kind: Some((law, text)), .. }) = laws.pop()
-        && law.described().ported
+    let laws = AnyLaw::called(name, None).into_iter();
+    let schemes = AnyScheme::called(name, None).into_iter();
+    let laws = laws.map(|own| own.map(|law| (law.described(), ControllerKind::Kernel(law))));
+    let schemes =
+        schemes.map(|own| own.map(|own| (own.described(), ControllerKind::KernelScheme(own))));
+    let mut found: Vec<_> = laws.chain(schemes).collect();
+    if found.len() == 1
+        && let Some(Called { kind: Some(((described, kind), text)), .. }) = found.pop()
+        && described.ported
         && !text.contains(':')
     {
-        return Ok((ControllerKind::Kernel(law), format!("{KERNEL}{text}")));
+        return Ok((kind, format!("{KERNEL}{text}")));
     }
     let all: Vec<String> = ported().iter().map(|law| format!("{KERNEL}{law}")).collect();
     let all = all.join(", ");
@@ -376,6 +398,9 @@ fn readable(text: &str) -> Read {
     match (shared, &kind) {
         (None, _) => Ok((kind, own)),
         (Some((detector, suffix)), ControllerKind::Law(..)) => {
+            Ok((when_shared(kind, Some(detector)), format!("{own}+{suffix}")))
+        }
+        (Some((detector, suffix)), ControllerKind::Scheme(scheme)) if scheme.groups() => {
             Ok((when_shared(kind, Some(detector)), format!("{own}+{suffix}")))
         }
         (Some(_), _) => {
@@ -453,6 +478,7 @@ fn with_slow_start(kind: &ControllerKind, slow_start: AnySlowStart) -> Option<Co
         ControllerKind::Law(law, _) => Some(ControllerKind::Law(*law, slow_start)),
         ControllerKind::Scheme(own) => own.with_slow_start(slow_start).map(ControllerKind::Scheme),
         ControllerKind::Kernel(_)
+        | ControllerKind::KernelScheme(_)
         | ControllerKind::WhenShared(..)
         | ControllerKind::Written(..)
         | ControllerKind::KernelWritten(_)
@@ -638,6 +664,9 @@ mod tests {
         for text in ["lia", "kernel:lia", "uncoupled", "tcp", "RTT compensator", "olia+sbd"] {
             assert!(ported(text), "{text}");
         }
+        for text in ["coupled-cubic", "kernel:coupled-cubic", "coupled-cubic+sbd"] {
+            assert!(ported(text), "{text}");
+        }
         for text in [
             "lia:uncapped",
             "linked increases",
@@ -646,6 +675,7 @@ mod tests {
             "cubic",
             "lia+hystart+sbd",
             "lia+sbd:dwc",
+            "coupled-cubic+hystart",
         ] {
             assert!(!ported(text), "{text}");
         }

@@ -1,4 +1,5 @@
-//! A law that couples only paths that share a bottleneck: `LAW+sbd`.
+//! A law, or a scheme that couples paths as one does, only on paths that share a bottleneck:
+//! `LAW+sbd`.
 //!
 //! The idea is that of Ferlin, Alay, Dreibholz, Hayes and Welzl (INFOCOM 2016): coupling protects
 //! others at a bottleneck that paths share, and costs throughput where they share none. Each group
@@ -11,21 +12,60 @@
 //! that begin to share are not; by default at most `MEMORY` and two looks, some 12 s, beyond which
 //! an error of the detector is an error of the answer.
 
+use crate::controller::forward;
 use crate::laws::AnyShell;
+use crate::schemes::AnyControl;
 use crate::slow_start::AnySlowStart;
 use crate::{
     Acked, AnyDetector, Cause, CongestionController, ControllerKind, See, Settings, Span, Time,
     Window,
 };
 use alloc::boxed::Box;
-use alloc::sync::Arc;
 use sharing::{Detection, Sample};
+
+/// The controller of one group.
+#[derive(Clone, Debug)]
+enum Group {
+    Law(AnyShell<AnySlowStart>),
+    Scheme(AnyControl),
+}
+
+impl Group {
+    /// `None` if `law` is neither a law in the readable shell nor a scheme that has groups.
+    fn new(law: &ControllerKind, settings: Settings, paths: usize) -> Option<Self> {
+        Some(match law {
+            ControllerKind::Law(law, slow) => {
+                Group::Law(AnyShell::new(*law, *slow, settings, paths))
+            }
+            ControllerKind::Written(law, slow) => {
+                Group::Law(AnyShell::written(law.clone(), *slow, settings, paths))
+            }
+            ControllerKind::Scheme(scheme) if scheme.groups() => {
+                Group::Scheme(AnyControl::new(*scheme, settings, paths))
+            }
+            _ => return None,
+        })
+    }
+
+    /// Gives `path` to another group.
+    fn hand_over(&mut self, path: usize, to: &mut Self) {
+        match (self, to) {
+            (Group::Law(own), Group::Law(to)) => own.hand_over(path, to),
+            (Group::Scheme(own), Group::Scheme(to)) => own.hand_over(path, to),
+            _ => {} // all groups are clones of one
+        }
+    }
+}
+
+forward! {
+    impl CongestionController for Group { Group::Law, Group::Scheme, }
+}
 
 /// One law on each group of paths of a connection.
 #[derive(Clone, Debug)]
 pub(crate) struct WhenShared {
-    /// For each group the shell of its members; the group's number is its first path.
-    shells: Box<[AnyShell<AnySlowStart>]>,
+    /// For each group the controller of its members; the group's number is its first path.
+    shells: Box<[Group]>,
     /// The group of each path.
     groups: Box<[usize]>,
     detection: Detection,
@@ -35,21 +75,14 @@ pub(crate) struct WhenShared {
 }
 
 impl WhenShared {
-    /// All paths in one group. `None` if `law` is not a law in the readable shell.
+    /// All paths in one group. `None` if `law` can have no groups.
     pub(crate) fn new(
         law: &ControllerKind,
         detector: AnyDetector,
         settings: Settings,
         paths: usize,
     ) -> Option<Self> {
-        let settings = Arc::new(settings);
-        let shell = match law {
-            ControllerKind::Law(law, slow) => AnyShell::new(*law, *slow, settings, paths),
-            ControllerKind::Written(law, slow) => {
-                AnyShell::written(law.clone(), *slow, settings, paths)
-            }
-            _ => return None,
-        };
+        let shell = Group::new(law, settings, paths)?;
         let mut empty = shell.clone();
         (0..paths).for_each(|path| empty.set_member(path, false));
         let mut shells = alloc::vec![empty; paths];
@@ -65,7 +98,7 @@ impl WhenShared {
         })
     }
 
-    fn shell(&mut self, path: usize) -> &mut AnyShell<AnySlowStart> {
+    fn shell(&mut self, path: usize) -> &mut Group {
         &mut self.shells[self.groups[path]]
     }
 
@@ -172,7 +205,7 @@ mod tests {
 
     #[test]
     fn paths_that_share_have_the_windows_of_the_law() {
-        for law in ["lia", "olia", "balia", "semicoupled"] {
+        for law in ["lia", "olia", "balia", "semicoupled", "coupled-cubic"] {
             let [mut plain, mut sbd] =
                 [law.into(), alloc::format!("{law}+sbd")].map(|text| built(&text));
             for control in [&mut plain, &mut sbd] {
@@ -195,6 +228,18 @@ mod tests {
         }
         assert_eq!(before[0], before[2]);
         assert!(before[1][0] < before[0][0]);
+    }
+
+    #[test]
+    fn a_scheme_on_paths_that_share_nothing_grows_as_two_connections() {
+        let [mut alone, mut sbd] = ["cubic", "coupled-cubic+sbd"].map(built);
+        for control in [&mut alone, &mut sbd] {
+            acked(control, 12, |path, tick| noise(path as u64 + 1, tick));
+            let window = Window { cwnd: 20.0, ssthresh: 1.0 };
+            (0..2).for_each(|path| control.restart(path, window));
+            acked(control, 5, |path, tick| noise(path as u64 + 1, tick));
+        }
+        assert_eq!(windows(&alone), windows(&sbd));
     }
 
     #[test]

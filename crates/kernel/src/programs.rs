@@ -37,7 +37,7 @@ macro_rules! programs {
     ($($law:literal: $kernel_name:literal $file:literal),* $(,)?) => {
         /// The controllers; `reno` is the kernel's own Reno in our shell, for comparison.
         pub static PROGRAMS: LazyLock<Vec<Program>> = LazyLock::new(|| vec![$(Program {
-            port: Some(Port::of($law.parse().expect("a glue file in bpf has the name of its law"))),
+            port: Some(Port::of($law)),
             kernel_name: Cow::Borrowed($kernel_name),
             object: Cow::Borrowed(include_bytes!(concat!(env!("OUT_DIR"), "/", $file, ".o"))),
         }),*]);

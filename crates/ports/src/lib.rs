@@ -4,8 +4,14 @@
 //! around it, an [`control::CongestionController`] that the simulator selects as `kernel:NAME`. So
 //! the deployed code is the simulated code.
 
+// The macro `layout!`.
+include!(env!("AB_LAYOUT"));
+
+mod cubic;
+mod header;
 mod port;
 mod ported;
+mod readable;
 mod step;
 mod trace;
 

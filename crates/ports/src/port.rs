@@ -1,10 +1,11 @@
-//! The laws in whole numbers, all from their text: laws with a shipped kernel controller are built
-//! natively, others are evaluated.
+//! The laws in whole numbers: from their text, of which those with a shipped kernel controller are
+//! built natively and others are evaluated, or from C.
 #![expect(
     unsafe_code,
-    reason = "each function reads one structure, writes at most another, and keeps nothing"
+    reason = "each function reads structures, writes at most one, and keeps nothing"
 )]
 
+use crate::header::Header;
 use crate::step::{RawViews, Step, View, Views, Window, paths_with};
 use control::{Acked, AnyLaw, Law, LawVisitor, Notes, PathView, TextLaw, Written};
 use core::fmt;
@@ -19,11 +20,19 @@ const SEGMENT: f64 = (1u64 << 32) as f64;
 /// A law in whole numbers.
 #[derive(Clone)]
 pub struct Port {
-    readable: Readable,
-    integer: Arc<IntegerLaw>,
-    native: Option<Native>,
+    form: Form,
     coupled: bool,
     min_ssthresh: u32,
+    least: usize,
+}
+
+/// Where a law comes from.
+#[derive(Clone)]
+enum Form {
+    /// A text.
+    Text { readable: Readable, integer: Arc<IntegerLaw>, native: Option<Native> },
+    /// C in `bpf/laws`.
+    Header(&'static Header),
 }
 
 /// The law of the simulator and of theory.
@@ -55,12 +64,21 @@ macro_rules! ports {
             )*
         }
 
-        /// Every law with a shipped kernel controller.
-        pub static PORTS: LazyLock<Vec<Port>> = LazyLock::new(|| vec![$(
-            Port::shipped($law, include_str!($text), Native { growth: $growth, backoff: $backoff })
-        ),*]);
+        /// Every law in text with a shipped kernel controller.
+        fn texts() -> Vec<Port> {
+            vec![$(
+                Port::shipped($law, include_str!($text), Native { growth: $growth, backoff: $backoff })
+            ),*]
+        }
     };
 }
+
+/// Every law with a shipped kernel controller.
+pub static PORTS: LazyLock<Vec<Port>> = LazyLock::new(|| {
+    let own = crate::header::HEADERS.iter().map(Port::of_header);
+    texts().into_iter().chain(own).collect()
+});
+
 // One row for each controller of a law in `bpf`.
 include!(concat!(env!("OUT_DIR"), "/laws.rs"));
 
@@ -71,13 +89,19 @@ impl fmt::Debug for Port {
 }
 
 impl Port {
-    /// The port of `law`.
+    /// The port of the shipped law or scheme `name`.
     ///
     /// # Panics
-    /// If the law is declared as ported, and has no port.
-    pub fn of(law: AnyLaw) -> Self {
-        let of = |port: &&Port| matches!(port.readable, Readable::Registered(own) if own == law);
-        PORTS.iter().find(of).expect("laws that are ported have a port").clone()
+    /// If there is none.
+    pub fn of(name: &str) -> Self {
+        let found = PORTS.iter().find(|port| port.name() == name);
+        found.expect("laws that are ported have a port").clone()
+    }
+
+    fn of_header(header: &'static Header) -> Self {
+        let [_, least, coupled, min_ssthresh] = *header.told();
+        let (coupled, least) = (coupled != 0, least as usize);
+        Port { form: Form::Header(header), coupled, min_ssthresh, least }
     }
 
     /// The port of a law written as text.
@@ -104,39 +128,46 @@ impl Port {
         native: Option<Native>,
     ) -> Self {
         let min_ssthresh = law.min_ssthresh().ceil() as u32;
-        Port { readable, integer, native, coupled: law.couples(), min_ssthresh }
+        let form = Form::Text { readable, integer, native };
+        Port { form, coupled: law.couples(), min_ssthresh, least: 2 }
     }
 
     /// The name of the law.
     pub fn name(&self) -> &str {
-        match &self.readable {
-            Readable::Registered(law) => law.described().names[0],
-            Readable::Written(law) => law.name(),
+        match &self.form {
+            Form::Text { readable: Readable::Registered(law), .. } => law.described().names[0],
+            Form::Text { readable: Readable::Written(law), .. } => law.name(),
+            Form::Header(header) => header.name,
         }
     }
 
     /// Growth of the window of `views.me` for one acknowledged segment, in 2^-32 segments.
     pub fn growth(&self, views: &Views) -> i64 {
-        match self.native {
+        match &self.form {
             // SAFETY: `RawViews` has the layout of `struct ab_views`, and the pointer is valid for
             // the call.
-            Some(native) => unsafe { (native.growth)(&views.into()) },
-            None => self.integer.growth(views.me as usize, &views.path),
+            Form::Text { native: Some(native), .. } => unsafe { (native.growth)(&views.into()) },
+            Form::Text { integer, .. } => integer.growth(views.me as usize, &views.path),
+            Form::Header(header) => header.growth(views),
         }
     }
 
     /// The window of `views.me` after a congestion event in segments, not floored.
     pub fn backoff(&self, views: &Views) -> i64 {
-        match self.native {
+        match &self.form {
             // SAFETY: as above.
-            Some(native) => unsafe { (native.backoff)(&views.into()) },
-            None => self.integer.backoff(views.me as usize, &views.path),
+            Form::Text { native: Some(native), .. } => unsafe { (native.backoff)(&views.into()) },
+            Form::Text { integer, .. } => integer.backoff(views.me as usize, &views.path),
+            Form::Header(header) => header.backoff(views),
         }
     }
 
     /// Number of the law's own notes of each path.
     pub fn notes(&self) -> usize {
-        self.integer.notes()
+        match &self.form {
+            Form::Text { integer, .. } => integer.notes(),
+            Form::Header(header) => header.notes(),
+        }
     }
 
     /// Most subflows of a coupled connection.
@@ -144,14 +175,33 @@ impl Port {
         paths_with(self.notes())
     }
 
+    /// The fewest usable paths that the law decides for; below it the kernel's Reno does.
+    pub fn least_paths(&self) -> usize {
+        self.least
+    }
+
     /// The notes of a path that has just joined.
     pub fn first_notes(&self) -> [u64; NOTES] {
-        self.integer.initial()
+        match &self.form {
+            Form::Text { integer, .. } => integer.initial(),
+            Form::Header(header) => header.first_notes(),
+        }
     }
 
     /// The notes of a path after an event; `view` is its state before.
     pub fn noted(&self, event: Event, view: View, news: News) -> [u64; NOTES] {
-        self.integer.update(event, view, news)
+        match &self.form {
+            Form::Text { integer, .. } => integer.update(event, view, news),
+            Form::Header(header) => header.noted(event, view, news),
+        }
+    }
+
+    /// The notes of `views.me` after an ACK in congestion avoidance, before it grows.
+    pub fn noted_growth(&self, views: &Views, news: News) -> [u64; NOTES] {
+        match &self.form {
+            Form::Text { .. } => views.path[views.me as usize].notes,
+            Form::Header(header) => header.noted_growth(views, news),
+        }
     }
 
     /// Whether paths influence each other.
@@ -176,31 +226,38 @@ impl Port {
 
     /// The growth of the readable law at the step, in segments for each one acknowledged.
     pub fn readable_growth(&self, step: &Step) -> f64 {
-        self.readable(&step.views, Formula::Growth)
+        match &self.form {
+            Form::Text { readable, integer, .. } => {
+                readable.value(integer, &step.views, Formula::Growth)
+            }
+            Form::Header(header) => (header.readable.growth)(&step.views).0,
+        }
     }
 
     /// The window of `views.me` after a congestion event by the readable law, in segments.
     pub fn readable_backoff(&self, views: &Views) -> f64 {
-        self.readable(views, Formula::Backoff)
-    }
-
-    fn readable(&self, views: &Views, formula: Formula) -> f64 {
-        match &self.readable {
-            Readable::Registered(law) => law.visit(Seen { views, formula }),
-            Readable::Written(law) => {
-                let note = |view: &View| Notes(self.integer.real_notes(view));
-                formula.value(law, views, note)
+        match &self.form {
+            Form::Text { readable, integer, .. } => {
+                readable.value(integer, views, Formula::Backoff)
             }
+            Form::Header(header) => (header.readable.backoff)(views),
         }
     }
 
     /// Whether the readable law agrees with the step, within the bound of the arithmetic. Where
     /// truncation may decide a condition, either answer is right.
     pub fn is_readable(&self, step: &Step) -> bool {
-        let within = self.integer.growth_within(step.views.me as usize, &step.views.path);
-        within.is_none_or(|(_, error)| {
-            (step.growth as f64 / SEGMENT - self.readable_growth(step)).abs() <= error
-        })
+        let growth = step.growth as f64 / SEGMENT;
+        match &self.form {
+            Form::Text { integer, .. } => {
+                let within = integer.growth_within(step.views.me as usize, &step.views.path);
+                within.is_none_or(|(_, error)| (growth - self.readable_growth(step)).abs() <= error)
+            }
+            Form::Header(header) => {
+                let (exact, error) = (header.readable.growth)(&step.views);
+                error.is_none_or(|error| (growth - exact).abs() <= error)
+            }
+        }
     }
 
     /// Computes the step again from its views.
@@ -210,6 +267,17 @@ impl Port {
             Self::grow(step.before_cwnd, step.before_credit, growth, step.acked);
         let backoff = self.backoff(&step.views);
         Step { growth, backoff, after_cwnd, after_credit, ..*step }
+    }
+}
+
+impl Readable {
+    fn value(&self, integer: &IntegerLaw, views: &Views, formula: Formula) -> f64 {
+        match self {
+            Readable::Registered(law) => law.visit(Seen { views, formula }),
+            Readable::Written(law) => {
+                formula.value(law, views, |view| Notes(integer.real_notes(view)))
+            }
+        }
     }
 }
 

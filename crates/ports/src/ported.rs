@@ -2,7 +2,7 @@
 
 use crate::port::Port;
 use crate::step::{View, Views};
-use control::{Acked, Cause, CongestionController, Phase, Settings, Span, Window};
+use control::{Acked, Cause, CongestionController, Phase, Settings, Span, Time, Window};
 use formula::Event;
 use formula::integer::News;
 
@@ -11,6 +11,11 @@ const INFINITE: u32 = 0x7fff_ffff;
 
 /// Floor of ssthresh for an uncoupled path (RFC 5681 eq. 4).
 const SINGLE_PATH_SSTHRESH: u32 = 2;
+
+/// A time of day in µs, modulo 2^32.
+fn clock(time: Time) -> u32 {
+    (time.0 / 1000) as u32
+}
 
 /// A time in whole µs.
 fn micros(time: Span) -> u32 {
@@ -80,23 +85,28 @@ impl Ported {
         Ported { port, paths, settings }
     }
 
-    /// The law's view, if the law decides: `None` while `me` is the only path, or if there are too
-    /// many.
+    /// The law's view, if the law decides. A path is alone while it is the only one, or if there
+    /// are too many.
     fn views(&self, me: usize) -> Option<Views> {
-        if !self.port.coupled()
-            || self.paths.len() > self.port.most_paths()
-            || self.paths[me].view.srtt == 0
-        {
+        if self.paths[me].view.srtt == 0 {
             return None;
         }
+        let coupled = self.port.coupled() && self.paths.len() <= self.port.most_paths();
         let mut views = Views { me: me as u32, ..Views::default() };
-        for (place, path) in views.path.iter_mut().zip(&self.paths) {
-            if path.view.srtt > 0 {
-                *place = View { cwnd: path.cwnd, ..path.view };
-                views.paths += 1;
+        if coupled {
+            for (place, path) in views.path.iter_mut().zip(&self.paths) {
+                if path.view.srtt > 0 {
+                    *place = View { cwnd: path.cwnd, ..path.view };
+                    views.paths += 1;
+                }
             }
         }
-        (views.paths > 1).then_some(views)
+        if views.paths < 2 {
+            let path = &self.paths[me];
+            views = Views { paths: 1, ..Views::default() };
+            views.path[0] = View { cwnd: path.cwnd, ..path.view };
+        }
+        (views.paths as usize >= self.port.least_paths()).then_some(views)
     }
 
     fn backoff(&self, me: usize) -> u32 {
@@ -108,11 +118,14 @@ impl Ported {
         }
     }
 
-    fn grow(&mut self, me: usize, acked: u32) {
+    fn grow(&mut self, me: usize, acked: u32, now: u32) {
         let views = self.views(me);
         let path = &mut self.paths[me];
         match views {
-            Some(views) => {
+            Some(mut views) => {
+                let news = News { acked, cwnd: path.cwnd, now, ..News::default() };
+                path.view.notes = self.port.noted_growth(&views, news);
+                views.path[views.me as usize].notes = path.view.notes;
                 let growth = self.port.growth(&views);
                 (path.cwnd, path.credit) = Port::grow(path.cwnd, path.credit, growth, acked);
             }
@@ -129,7 +142,13 @@ impl CongestionController for Ported {
         let mut acked = path.partial as u32;
         path.partial -= f64::from(acked);
         if self.port.notes() > 0 && acked > 0 {
-            let news = News { acked, rtt: micros(ack.rtt) };
+            let news = News {
+                acked,
+                rtt: micros(ack.rtt),
+                cwnd: path.cwnd,
+                now: clock(ack.now),
+                slow: ack.phase != Phase::Recovery && path.cwnd < path.ssthresh,
+            };
             path.view.notes = self.port.noted(Event::Ack, path.view, news);
         }
         path.view.since_loss = path.view.since_loss.saturating_add(acked);
@@ -143,15 +162,17 @@ impl CongestionController for Ported {
             acked = path.slow_start(acked);
         }
         if acked > 0 {
-            self.grow(me, acked);
+            self.grow(me, acked, clock(ack.now));
         }
     }
 
     fn on_congestion(&mut self, me: usize, cause: Cause) {
         if cause != Cause::TimeoutAgain {
             self.paths[me].before = (self.paths[me].cwnd, self.paths[me].ssthresh);
+            let cwnd = self.paths[me].cwnd;
             let view = &mut self.paths[me].view;
-            view.notes = self.port.noted(Event::Loss, *view, News::default());
+            let news = News { cwnd, ..News::default() };
+            view.notes = self.port.noted(Event::Loss, *view, news);
             if view.since_loss > 0 {
                 (view.between_losses, view.since_loss) = (view.since_loss, 0);
             }

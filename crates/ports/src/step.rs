@@ -5,8 +5,6 @@ use core::fmt;
 use core::str::FromStr;
 use formula::integer::NOTES;
 
-include!(env!("AB_LAYOUT"));
-
 /// Most paths of a coupled connection, by the law's own notes: without notes, with up to two, with
 /// more.
 const MOST: [usize; 3] = layout!(AB_PATHS);
@@ -32,6 +30,13 @@ pub struct Views {
     /// The paths.
     pub path: [View; PATHS],
 }
+
+/// A law's view of a connection in C, under a law with notes of its own.
+#[repr(C, align(8))]
+pub(crate) struct SeenViews([u8; SEEN]);
+
+/// Room for the view under any law.
+const SEEN: usize = size_of::<RawViews>();
 
 /// The view of one path in C under a law without notes of its own.
 #[derive(Clone, Copy)]
@@ -155,6 +160,25 @@ impl Reader<'_> {
 }
 
 impl Views {
+    /// `struct ab_views` under a law with this many notes of its own, where C finds it.
+    pub(crate) fn seen(&self, notes: usize) -> SeenViews {
+        let mut seen = SeenViews([0; SEEN]);
+        let mut place = 0;
+        let mut put = |bytes: &[u8]| {
+            seen.0[place..place + bytes.len()].copy_from_slice(bytes);
+            place += bytes.len();
+        };
+        put(&self.paths.to_ne_bytes());
+        put(&self.me.to_ne_bytes());
+        for view in &self.path[..paths_with(notes)] {
+            for number in [view.cwnd, view.srtt, view.since_loss, view.between_losses] {
+                put(&number.to_ne_bytes());
+            }
+            view.notes[..notes].iter().for_each(|note| put(&note.to_ne_bytes()));
+        }
+        seen
+    }
+
     /// `struct ab_views` under a law with this many notes of its own.
     pub fn to_bytes(&self, notes: usize) -> Vec<u8> {
         let mut writer = Writer::default();

@@ -132,7 +132,7 @@ impl Program {
             bytes.extend(views.to_bytes(notes));
             if notes > 0 {
                 let View { srtt, since_loss, between_losses, .. } = views.path[views.me as usize];
-                let words = [news.acked, news.rtt, srtt, since_loss, between_losses];
+                let words = [news.acked, news.rtt, srtt, since_loss, between_losses, 0, 0, 0];
                 bytes.extend(words.into_iter().flat_map(u32::to_ne_bytes));
             }
         }
@@ -181,7 +181,7 @@ fn states(count: usize) -> Vec<(Views, News)> {
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
     let news = (0u32..100, prop_oneof![Just(0), 1u32..1 << 31]);
-    let state = (views(), news.prop_map(|(acked, rtt)| News { acked, rtt }));
+    let state = (views(), news.prop_map(|(acked, rtt)| News { acked, rtt, ..News::default() }));
     (0..count).map(|_| state.new_tree(&mut runner).unwrap().current()).collect()
 }
 

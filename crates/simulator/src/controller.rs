@@ -17,7 +17,8 @@ impl Controller {
     /// The controller named by `spec` over `paths` paths.
     pub fn new(spec: &ControllerSpec, settings: Settings, paths: usize) -> Self {
         let port = match spec.kind() {
-            ControllerKind::Kernel(law) => Some(Port::of(*law)),
+            ControllerKind::Kernel(law) => Some(Port::of(law.described().names[0])),
+            ControllerKind::KernelScheme(own) => Some(Port::of(own.described().names[0])),
             ControllerKind::KernelWritten(law) => {
                 Some(Port::written(law).expect("what the kernel cannot run is refused when read"))
             }

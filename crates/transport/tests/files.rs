@@ -24,9 +24,11 @@ const ENOUGH: Span = Span::millis(4_000_000);
 /// Every controller with each of its options, without the kernel's.
 fn controllers() -> Vec<String> {
     let all = ControllerSpec::all().into_iter();
-    all.filter(|spec| !matches!(spec.kind(), ControllerKind::Kernel(_)))
-        .map(|spec| spec.to_string())
-        .collect()
+    all.filter(|spec| {
+        !matches!(spec.kind(), ControllerKind::Kernel(_) | ControllerKind::KernelScheme(_))
+    })
+    .map(|spec| spec.to_string())
+    .collect()
 }
 
 /// The faults of the network.

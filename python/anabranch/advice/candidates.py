@@ -63,6 +63,9 @@ DECIDING = 0.0015
 SENSING_NS = 164.0
 """What it adds to an ACK to keep round trips for what decides."""
 
+COUPLED_CUBIC_NS = 2530.0
+"""1.79 times LIA's, the ratio in a run that had both."""
+
 CANDIDATES = (
     Candidate("cubic", "CUBIC on each subflow, the default of Linux", 21.0),
     Candidate("bbr", "BBR on each subflow", 188.0),
@@ -70,9 +73,16 @@ CANDIDATES = (
     Candidate("lia", "coupled: RFC 6356", 1413.0),
     Candidate("olia", "coupled", 1702.0),
     Candidate("balia", "coupled", 1337.0),
+    Candidate("coupled-cubic", "coupled: as one CUBIC", COUPLED_CUBIC_NS),
     Candidate("lia+sbd", "coupled where paths share a bottleneck", 1413.0 + SENSING_NS, DECIDING),
     Candidate("olia+sbd", "coupled where paths share a bottleneck", 1702.0 + SENSING_NS, DECIDING),
     Candidate("balia+sbd", "coupled where paths share a bottleneck", 1337.0 + SENSING_NS, DECIDING),
+    Candidate(
+        "coupled-cubic+sbd",
+        "coupled where paths share a bottleneck",
+        COUPLED_CUBIC_NS + SENSING_NS,
+        DECIDING,
+    ),
 )
 
 

@@ -67,7 +67,7 @@ def commands(advice: Advice) -> tuple[list[str], list[str]]:
     """The lines that do it and those that undo it, for the host that sends the data."""
     controller = advice.best.candidate.controller
     law = controller.removesuffix("+sbd")
-    kernel_name = f"ab_{law}" if advice.best.candidate.loaded else controller
+    kernel_name = f"ab_{law.replace('-', '')}" if advice.best.candidate.loaded else controller
     do, undo = [], []
     if advice.best.candidate.loaded:
         do.append(f"sudo anabranch linux load {controller}")

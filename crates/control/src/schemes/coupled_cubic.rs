@@ -103,6 +103,7 @@ impl Kind for CoupledCubic {
         summary: "CUBIC on each path, coupled: all together have the rate of a CUBIC on the best one.",
         formula: "CUBIC with C part², α part; part_r = x_r max x_s / (Σ x_s)²; decrease to 0.7 w",
         source: "this project, after RFC 6356 and RFC 9438",
+        ported: true,
         ..Described::DEFAULT
     };
     const PLAIN: Option<Self> = Some(CoupledCubic { slow_start: AnySlowStart::STANDARD });
@@ -123,6 +124,19 @@ impl Scheme for CoupledCubic {
     fn with_slow_start(self, slow_start: AnySlowStart) -> Option<Self> {
         Some(CoupledCubic { slow_start })
     }
+
+    fn hand_over(
+        from: &mut CoupledCubicControl,
+        path: usize,
+        to: &mut CoupledCubicControl,
+    ) -> bool {
+        to.paths[path] = from.paths[path].clone();
+        to.views[path] = from.views[path];
+        from.set_member(path, false);
+        true
+    }
+
+    const GROUPS: bool = true;
 
     fn visit_mean<V: LawVisitor>(self, visitor: V) -> Option<V::Output> {
         Some(visitor.visit(InTheMean { part }))

@@ -35,6 +35,11 @@ macro_rules! schemes {
                 match self { $(AnyScheme::$type(scheme) => scheme.visit_mean(visitor),)* }
             }
 
+            /// Whether it can couple paths in groups.
+            pub(crate) fn groups(self) -> bool {
+                match self { $(AnyScheme::$type(_) => <$file::$type as Scheme>::GROUPS,)* }
+            }
+
             /// The same scheme with another slow start; `None` if it has its own.
             pub(crate) fn with_slow_start(self, slow_start: AnySlowStart) -> Option<Self> {
                 match self {
@@ -58,6 +63,20 @@ macro_rules! schemes {
                         AnyControl::$type(scheme.control(settings, paths))
                     })*
                 }
+            }
+
+            /// Gives `path` to another controller of the same scheme; see [`Scheme::hand_over`].
+            ///
+            /// # Panics
+            /// If it is another scheme, or has no groups.
+            pub(crate) fn hand_over(&mut self, path: usize, to: &mut Self) {
+                let done = match (self, to) {
+                    $((AnyControl::$type(own), AnyControl::$type(to)) => {
+                        <$file::$type as Scheme>::hand_over(own, path, to)
+                    })*
+                    _ => false,
+                };
+                assert!(done, "a path goes to a group of its own scheme");
             }
         }
 

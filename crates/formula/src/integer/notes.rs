@@ -25,6 +25,12 @@ pub struct News {
     pub acked: u32,
     /// The newest round-trip sample in µs; zero before the first.
     pub rtt: u32,
+    /// Window before the event in segments; no law in text reads it, nor the two below.
+    pub cwnd: u32,
+    /// Time in µs, modulo 2^32.
+    pub now: u32,
+    /// Whether the path is in slow start.
+    pub slow: bool,
 }
 
 /// The place of a note in the kernel.
