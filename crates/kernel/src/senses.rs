@@ -1,9 +1,9 @@
 //! The process beside a controller that decides which subflows are coupled: `bpf/sense.h`.
 
-use crate::controller::Controller;
+use crate::controller::{Controller, senses};
 use crate::operations::failed;
 use crate::pins;
-use libbpf_rs::{Error, Iter, Link, MapCore, MapFlags, MapHandle};
+use libbpf_rs::{Error, ErrorKind, Iter, Link, MapCore, MapFlags, MapHandle};
 use sharing::{AnyDetector, Detection, Sample};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -23,9 +23,19 @@ const MOST: usize = 16;
 /// [`Coupler::pass`] is to be called several times a second: subflows keep their round trips of the
 /// last 1.28 s, and a group that is not told again counts for 5 s.
 pub struct Coupler {
+    /// The controller's own, after those that it has replaced and that sockets still have.
+    sets: Vec<Set>,
+    /// The name of a pinned controller, which may be replaced.
+    pinned: Option<String>,
+    connections: BTreeMap<u64, Connection>,
+}
+
+/// What reads the subflows of a controller, and what tells them their groups.
+struct Set {
     exchange: Link,
     groups: MapHandle,
-    connections: BTreeMap<u64, Connection>,
+    /// That of the pin; zero without one.
+    number: u64,
 }
 
 /// The subflows of a connection, in places that are reused.
@@ -112,27 +122,50 @@ impl Connection {
     }
 }
 
+impl Set {
+    fn pinned(kernel_name: &str) -> Result<Self, Error> {
+        let number = pins::exchange_number(kernel_name)?.unwrap_or_default();
+        let (exchange, groups) = pins::senses(kernel_name)?;
+        Ok(Set { exchange, groups, number })
+    }
+}
+
 impl Coupler {
     /// Beside a controller of this process.
     ///
     /// # Errors
     /// The kernel's error, or that the controller was loaded without `sbd`.
     pub fn new(controller: &mut Controller) -> Result<Self, Error> {
-        let senses = controller.senses()?;
+        let senses = senses(&mut controller.object)?;
         let (exchange, groups) = senses.ok_or_else(|| {
             failed("the controller couples all subflows: it was loaded without sbd")
         })?;
-        Ok(Coupler { exchange, groups, connections: BTreeMap::new() })
+        let sets = vec![Set { exchange, groups, number: 0 }];
+        Ok(Coupler { sets, pinned: None, connections: BTreeMap::new() })
     }
 
-    /// Beside a controller that is pinned under this name.
+    /// Beside a controller that is pinned under this name. If another one replaces it, the coupler
+    /// goes on beside both, until no socket has the first one.
     ///
     /// # Errors
     /// `NotFound` if no controller with `sbd` is pinned under it; otherwise the kernel's error, or
     /// the directory that is not root's alone.
     pub fn pinned(kernel_name: &str) -> Result<Self, Error> {
-        let (exchange, groups) = pins::senses(kernel_name)?;
-        Ok(Coupler { exchange, groups, connections: BTreeMap::new() })
+        let sets = vec![Set::pinned(kernel_name)?];
+        Ok(Coupler { sets, pinned: Some(kernel_name.to_owned()), connections: BTreeMap::new() })
+    }
+
+    /// Adds the set of a controller that has replaced the one before.
+    fn follow(&mut self) -> Result<(), Error> {
+        let Some(name) = &self.pinned else { return Ok(()) };
+        let last = self.sets.last().map(|set| set.number);
+        match pins::exchange_number(name)? {
+            number if number.is_none() || number == last => Ok(()),
+            _ => match Set::pinned(name) {
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(()), // unloaded meanwhile
+                set => Ok(self.sets.push(set?)),
+            },
+        }
     }
 
     /// Reads what the subflows felt since the last call, and tells them their groups; those that it
@@ -142,23 +175,34 @@ impl Coupler {
     /// # Errors
     /// The kernel's error.
     pub fn pass(&mut self) -> Result<Vec<Vec<u32>>, Error> {
-        let mut bytes = Vec::new();
-        Iter::new(&self.exchange)?.read_to_end(&mut bytes)?;
-        let rows = bytes.chunks_exact(size_of::<Sense>());
-        let senses: Vec<Sense> = rows.filter_map(|row| Sense::read_from_bytes(row).ok()).collect();
+        self.follow()?;
+        let mut senses: Vec<Sense> = Vec::new();
+        for number in (0..self.sets.len()).rev() {
+            let mut bytes = Vec::new();
+            Iter::new(&self.sets[number].exchange)?.read_to_end(&mut bytes)?;
+            if bytes.is_empty() && number + 1 < self.sets.len() {
+                self.sets.remove(number); // the last socket of a replaced controller is gone
+            }
+            let rows = bytes.chunks_exact(size_of::<Sense>());
+            senses.extend(rows.filter_map(|row| Sense::read_from_bytes(row).ok()));
+        }
         for sense in senses.iter().filter(|sense| sense.connection != 0) {
             let connection =
                 self.connections.entry(sense.connection).or_insert_with(Connection::new);
             connection.feel(sense);
         }
-        for key in self.groups.keys().collect::<Vec<_>>() {
-            self.groups.delete(&key)?;
+        for set in &self.sets {
+            for key in set.groups.keys().collect::<Vec<_>>() {
+                set.groups.delete(&key)?;
+            }
         }
         self.connections.retain(|_, connection| std::mem::take(&mut connection.seen));
         let mut found = Vec::new();
         for mut told in self.connections.values_mut().map(Connection::told) {
-            for (born, group) in &told {
-                self.groups.update(&born.to_ne_bytes(), &group.to_ne_bytes(), MapFlags::ANY)?;
+            for ((born, group), set) in
+                told.iter().flat_map(|row| self.sets.iter().map(move |set| (row, set)))
+            {
+                set.groups.update(&born.to_ne_bytes(), &group.to_ne_bytes(), MapFlags::ANY)?;
             }
             told.sort_unstable();
             found.push(told.into_iter().map(|(_, group)| group).collect());

@@ -11,6 +11,9 @@ const LEAST_KERNEL: (u32, u32) = (6, 10);
 
 const BTF: &str = "/sys/kernel/btf/vmlinux";
 
+/// The level of lockdown, in brackets among all (kernel_lockdown(7)).
+const LOCKDOWN: &str = "/sys/kernel/security/lockdown";
+
 const AS_ROOT: &str = "see root";
 
 /// The row about the user, not about the kernel.
@@ -103,6 +106,15 @@ fn print(found: &Found) -> Result<(), Refused> {
         let law = name.strip_prefix("ab_").unwrap_or(&name);
         say(&format!("{name} is in the kernel; `anabranch-linux unload {law}` takes it out"))?;
     }
+    let assigned = kernel::assigned().unwrap_or_default();
+    for one in assigned.iter().filter(|one| one.cgroup.is_some()) {
+        let (name, cgroup) = (&one.controller, one.told());
+        let law = name.strip_prefix("ab_").unwrap_or(name);
+        say(&format!(
+            "{name} is assigned to {cgroup}; `anabranch-linux unassign {law} --cgroup {cgroup}` \
+             ends that"
+        ))?;
+    }
     Ok(())
 }
 
@@ -123,6 +135,7 @@ fn facts() -> Vec<Fact> {
         version,
         rights,
         capabilities,
+        lockdown,
         controllers,
         mptcp,
         types,
@@ -163,6 +176,25 @@ fn capabilities() -> Fact {
             fact(NAME, false, detail, remedy)
         }
     }
+}
+
+/// Whether the kernel keeps its memory from root, and so from BPF.
+fn lockdown() -> Fact {
+    const NAME: &str = "lockdown";
+    let Ok(text) = fs::read_to_string(LOCKDOWN) else {
+        let detail = format!("{LOCKDOWN} is not there");
+        let remedy = "mount -t securityfs securityfs /sys/kernel/security; see fields";
+        return Fact { needed_for: &[], ..fact(NAME, State::Unknown, detail, remedy) };
+    };
+    let level = text.split(['[', ']']).nth(1).unwrap_or_default();
+    let detail = match level {
+        "confidentiality" => {
+            "confidentiality: BPF may not read the kernel's memory, as controllers do".to_owned()
+        }
+        _ => format!("{level}: BPF may read the kernel's memory"),
+    };
+    let remedy = "boot without lockdown=confidentiality; integrity does no harm";
+    fact(NAME, level != "confidentiality", detail, remedy)
 }
 
 fn controllers() -> Fact {
