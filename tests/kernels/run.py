@@ -27,6 +27,7 @@ CHECKS = {
     "couple": "the same under `lia+sbd`, with `linux couple` beside",
     "replay": "the steps of LIA come out the same in every form of the law",
     "unload": "all controllers unload",
+    "lockdown": "controllers load under integrity; under confidentiality `check` and `load` name it",
     "refused": "a kernel that is too old is named, and nothing loads",
     "nothing left": "no program, map, link, pin, controller; no warning of the kernel",
 }

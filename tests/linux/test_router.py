@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from needs import unavailable
+from test_assign import group
 from test_operator import clean, connection, passes
 from typer.testing import CliRunner
 
@@ -86,6 +88,10 @@ def test_it_refuses_what_the_package_refuses_in_the_same_words(program: Path) ->
             "couple olia",
             "couple lia",
             "status --watch nan",
+            "assign olia --cgroup /tmp",
+            "assign lia --cgroup /tmp",
+            "assign lia --service none",
+            "unassign lia --service none",
         ):
             own, other = run(program, *words.split()), python("linux", *words.split())
             assert own[0] == 2 and own[0::2] == other[0::2], words
@@ -109,6 +115,32 @@ def test_what_it_loads_is_seen_alike_and_leaves_nothing(program: Path) -> None:
         assert "ab_olia" not in available()
     assert status(program)["controllers"] == []
     assert not Path("/sys/fs/bpf/anabranch").exists() and _core.kernel_loaded() == {}
+
+
+@pytest.mark.usefixtures("kernel", "clean")
+def test_it_replaces_assigns_and_couples_on_as_the_package_does(program: Path) -> None:
+    with group("router") as path:
+        place = ["--cgroup", str(path)]
+        assert run(program, "load", "--replace", "lia+sbd")[1].startswith("loaded as ab_lia")
+        with subprocess.Popen(
+            [program, "couple", "lia+sbd"], stdout=subprocess.DEVNULL
+        ) as coupling:
+            try:
+                with connection("ab_lia") as ends:
+                    assert passes(*ends)
+                    said = "replaced ab_lia; 1 socket keeps the earlier one until it closes\n"
+                    assert run(program, "load", "--replace", "lia+sbd") == (0, said, "")
+                    time.sleep(0.6)  # two passes
+                    assert coupling.poll() is None and passes(*ends)
+                    assert run(program, "assign", "lia", *place)[0] == 0
+                    (one,) = status(program)["controllers"]
+                    assert one["cgroups"] == [str(path)] and one["earlier"] == 1
+                    ended = f"{path} is no longer assigned ab_lia\n"
+                    assert run(program, "unassign", "lia", *place) == (0, ended, "")
+                assert run(program, "unload", "lia")[0] == 0
+                assert coupling.wait(10) == 0
+            finally:
+                coupling.kill()
 
 
 def test_a_capture_is_judged_as_the_package_judges_it(program: Path, tmp_path: Path) -> None:

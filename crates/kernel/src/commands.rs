@@ -4,6 +4,7 @@
 use crate::namespaces::{everywhere, read_setting, write_setting};
 use crate::operator::{Operator, Refused, Use, known, used};
 use crate::programs::WRITTEN;
+use crate::rights::{LOCKED, locked};
 use crate::{
     Assigned, Controller, Coupler, ErrorKind, PROGRAMS, Program, Replaced, Settings, assigned,
     program, unload,
@@ -113,6 +114,9 @@ impl Operator {
                 return Refused(format!("the kernel has a controller {kernel_name} already"));
             }
             let law = format!("{}{}", program.law(), if sbd { "+sbd" } else { "" });
+            if locked() {
+                return Refused(format!("this kernel cannot run the controller {law}: {LOCKED}"));
+            }
             Refused(format!(
                 "this kernel cannot run the controller {law}: {error:#}\n\
                  help: `{words} check` shows what is missing"

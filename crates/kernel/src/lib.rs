@@ -37,7 +37,7 @@ pub use operator::{Operator, Refused};
 pub use pins::unload;
 pub use programs::{PROGRAMS, Program, SOURCE_FILES, SOURCES, WRITTEN, program};
 pub use replaced::Replaced;
-pub use rights::{TO_LOAD, is_root, lacking};
+pub use rights::{LOCKDOWN, TO_LOAD, is_root, lacking, lockdown};
 pub use sampler::{Sampled, Sampler};
 pub use senses::Coupler;
 pub use settings::{Fault, Settings};

@@ -155,17 +155,18 @@ impl Coupler {
         Ok(Coupler { sets, pinned: Some(kernel_name.to_owned()), connections: BTreeMap::new() })
     }
 
-    /// Adds the set of a controller that has replaced the one before.
-    fn follow(&mut self) -> Result<(), Error> {
-        let Some(name) = &self.pinned else { return Ok(()) };
-        let last = self.sets.last().map(|set| set.number);
-        match pins::exchange_number(name)? {
-            number if number.is_none() || number == last => Ok(()),
-            _ => match Set::pinned(name) {
-                Err(error) if error.kind() == ErrorKind::NotFound => Ok(()), // unloaded meanwhile
-                set => Ok(self.sets.push(set?)),
-            },
+    /// Adds the set of a controller that has replaced the one before. Returns the number of the set
+    /// of the one that is loaded now; `None` if that is one without `sbd`.
+    fn follow(&mut self) -> Result<Option<u64>, Error> {
+        let Some(name) = &self.pinned else { return Ok(Some(0)) };
+        let number = pins::exchange_number(name)?;
+        if number.is_some() && self.sets.iter().all(|set| Some(set.number) != number) {
+            match Set::pinned(name) {
+                Err(error) if error.kind() == ErrorKind::NotFound => {} // unloaded meanwhile
+                set => self.sets.push(set?),
+            }
         }
+        Ok(number)
     }
 
     /// Reads what the subflows felt since the last call, and tells them their groups; those that it
@@ -175,16 +176,17 @@ impl Coupler {
     /// # Errors
     /// The kernel's error.
     pub fn pass(&mut self) -> Result<Vec<Vec<u32>>, Error> {
-        self.follow()?;
+        let now = self.follow()?;
         let mut senses: Vec<Sense> = Vec::new();
-        for number in (0..self.sets.len()).rev() {
+        for set in std::mem::take(&mut self.sets) {
             let mut bytes = Vec::new();
-            Iter::new(&self.sets[number].exchange)?.read_to_end(&mut bytes)?;
-            if bytes.is_empty() && number + 1 < self.sets.len() {
-                self.sets.remove(number); // the last socket of a replaced controller is gone
-            }
+            Iter::new(&set.exchange)?.read_to_end(&mut bytes)?;
             let rows = bytes.chunks_exact(size_of::<Sense>());
             senses.extend(rows.filter_map(|row| Sense::read_from_bytes(row).ok()));
+            // That of an earlier controller goes with its last socket.
+            if !bytes.is_empty() || Some(set.number) == now {
+                self.sets.push(set);
+            }
         }
         for sense in senses.iter().filter(|sense| sense.connection != 0) {
             let connection =

@@ -1,7 +1,9 @@
 //! What this kernel offers, what that allows, and how to get what is missing.
 
 use crate::output::{say, table, write_json};
-use kernel::{Controller, Refused, Settings, TO_LOAD, is_root, lacking, program, read_setting};
+use kernel::{
+    Controller, LOCKDOWN, Refused, Settings, TO_LOAD, is_root, lacking, program, read_setting,
+};
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
@@ -10,9 +12,6 @@ use std::path::Path;
 const LEAST_KERNEL: (u32, u32) = (6, 10);
 
 const BTF: &str = "/sys/kernel/btf/vmlinux";
-
-/// The level of lockdown, in brackets among all (kernel_lockdown(7)).
-const LOCKDOWN: &str = "/sys/kernel/security/lockdown";
 
 const AS_ROOT: &str = "see root";
 
@@ -181,13 +180,12 @@ fn capabilities() -> Fact {
 /// Whether the kernel keeps its memory from root, and so from BPF.
 fn lockdown() -> Fact {
     const NAME: &str = "lockdown";
-    let Ok(text) = fs::read_to_string(LOCKDOWN) else {
+    let Some(level) = kernel::lockdown() else {
         let detail = format!("{LOCKDOWN} is not there");
         let remedy = "mount -t securityfs securityfs /sys/kernel/security; see fields";
         return Fact { needed_for: &[], ..fact(NAME, State::Unknown, detail, remedy) };
     };
-    let level = text.split(['[', ']']).nth(1).unwrap_or_default();
-    let detail = match level {
+    let detail = match &*level {
         "confidentiality" => {
             "confidentiality: BPF may not read the kernel's memory, as controllers do".to_owned()
         }

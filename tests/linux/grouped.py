@@ -1,0 +1,124 @@
+"""A process in a control group of its own that has an end of a connection.
+
+`grouped.py CGROUP NAMESPACE connect|listen PORT` enters both, and says what it has done in lines of
+JSON. It sends and receives until its standard input ends, and then tells the digests of both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import left
+
+from anabranch.linux.namespace import Namespace
+from anabranch.linux.tcp_info import IPPROTO_MPTCP
+
+CLIENT, SERVER = "10.9.0.1", "10.9.0.2"
+
+
+class Grouped:
+    """Such a process, seen from the test."""
+
+    def __init__(self, cgroup: Path, namespace: Namespace, role: str, port: int) -> None:
+        """It has begun; a server listens when `wait` returns, a client is connected."""
+        words = [str(cgroup), f"/proc/{os.getpid()}/fd/{namespace._fd}", role, str(port)]
+        self._process = subprocess.Popen(
+            [sys.executable, __file__, *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=left.environment(),
+            text=True,
+        )
+
+    def wait(self) -> dict[str, Any]:
+        """Its next line."""
+        assert self._process.stdout
+        line = self._process.stdout.readline()
+        assert line, "it ended early"
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+    def finish(self) -> None:
+        """Has it send no more."""
+        assert self._process.stdin
+        self._process.stdin.close()
+
+    def kill(self) -> None:
+        """Ends it, if it runs."""
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            assert stream
+            stream.close()
+
+
+def tell(**told: Any) -> None:
+    """A line for the test."""
+    print(json.dumps(told), flush=True)
+
+
+def connected(role: str, port: int, stack: ExitStack) -> socket.socket:
+    """An end of a connection. The socket that listens stays open, as subflows join through it. The
+    server sets an option on it, which a subflow that joins then
+    takes over from the connection together with its other options.
+    """
+    made = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP))
+    if role == "connect":
+        made.bind((CLIENT, 0))  # the stage routes by the sender's address
+        made.connect((SERVER, port))
+        return made
+    made.bind((SERVER, port))
+    made.listen(1)
+    tell(listens=True)
+    accepted = stack.enter_context(made.accept()[0])
+    accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return accepted
+
+
+def main(cgroup: str, namespace: str, role: str, port: str) -> None:
+    """The process."""
+    Path(cgroup, "cgroup.procs").write_text(str(os.getpid()))
+    with ExitStack() as stack:
+        with Namespace.at(namespace).inside():
+            end = connected(role, int(port), stack)
+        tell(connected=True)
+        transfer(end, role)
+
+
+def transfer(end: socket.socket, role: str) -> None:
+    """Sends and receives until standard input ends, and tells the digests."""
+    ended, digests = threading.Event(), {each: hashlib.sha256() for each in ("sent", "received")}
+    block = random.Random(role).randbytes(1 << 16)
+
+    def send() -> None:
+        while not ended.is_set():
+            end.sendall(block)
+            digests["sent"].update(block)
+        end.shutdown(socket.SHUT_WR)
+
+    def receive() -> None:
+        while data := end.recv(1 << 20):
+            digests["received"].update(data)
+
+    threads = [threading.Thread(target=each) for each in (send, receive)]
+    for thread in threads:
+        thread.start()
+    sys.stdin.read()
+    ended.set()
+    for thread in threads:
+        thread.join()
+    tell(**{each: digest.hexdigest() for each, digest in digests.items()})
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
