@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Chooses the congestion control of the TCP sockets of a control group, when their handshake is
- * complete. A subflow of MPTCP is such a socket: the kernel puts those that it opens itself into the
- * group of their connection (mptcp_attach_cgroup), and those that it accepts into the group of the
- * socket that listens.
+ * complete. A subflow of MPTCP is such a socket: the kernel puts those that it opens itself into
+ * the group of their connection (mptcp_attach_cgroup), and those that it accepts into the group of
+ * the socket that listens.
  *
  * The socket of the connection is out of reach, and remembers the congestion control that it was
  * opened with. Where a process has set an option on it, the kernel sets its options on a subflow

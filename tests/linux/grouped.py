@@ -69,8 +69,8 @@ def tell(**told: Any) -> None:
 
 def connected(role: str, port: int, stack: ExitStack) -> socket.socket:
     """An end of a connection. The socket that listens stays open, as subflows join through it. The
-    server sets an option on it, which a subflow that joins then
-    takes over from the connection together with its other options.
+    server sets an option on the connection: a subflow that joins then takes over all options of it,
+    its congestion control among them.
     """
     made = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP))
     if role == "connect":

@@ -83,9 +83,10 @@ def watched(namespace: Namespace) -> Iterator[list[tuple[str, str]]]:
         thread.join()
 
 
-def connections() -> list[dict[str, Any]]:
-    """Those that `status` shows."""
-    found: list[dict[str, Any]] = json.loads(done("status", "--json"))["connections"]
+def connections(stage: Stage) -> list[dict[str, Any]]:
+    """Those that `status` shows at the sender's side."""
+    words = ["status", "--json", "--namespace", str(stage.sender.number)]
+    found: list[dict[str, Any]] = json.loads(done(*words))["connections"]
     return found
 
 
@@ -104,8 +105,9 @@ def test_a_connection_its_default_and_the_name_go_on_while_another_controller_ta
                 write_setting(CHOICE, name)
             old = Pair(stage, 9000, None, MPTCP)
             transfer = Transfer(old.sender, old.receiver)
-            stage.set_endpoint(1, SUBFLOW)
-            assert left.eventually(lambda: [len(c["subflows"]) for c in connections()] == [2])
+            assert left.eventually(lambda: transfer.received > 1 << 16)
+            stage.set_endpoint(1, SUBFLOW)  # a path joins once the peer has acknowledged data
+            assert left.eventually(lambda: [len(c["subflows"]) for c in connections(stage)] == [2])
             with watched(stage.sender) as seen:
                 said = done("load", "--replace", "lia", "--min-ssthresh", "3")
             assert "sockets keep the earlier one" in said
@@ -119,7 +121,7 @@ def test_a_connection_its_default_and_the_name_go_on_while_another_controller_ta
             new = Pair(stage, 9001, None, MPTCP)
             other = Transfer(new.sender, new.receiver)
             assert left.eventually(lambda: other.received > 1 << 20)
-            departed = {row["departed"]: row for row in connections()}
+            departed = {row["departed"]: row for row in connections(stage)}
             assert set(departed) == {False, True}
             assert all(row["controller"] == name for row in departed.values())
             assert len(departed[True]["subflows"]) == 2
@@ -143,13 +145,14 @@ def test_a_subflow_that_joins_later_is_coupled_with_those_under_the_earlier_cont
             pair = Pair(stage, 9000, name, MPTCP)
             transfer = Transfer(pair.sender, pair.receiver)
             done("load", "--replace", "lia")
-            stage.set_endpoint(1, SUBFLOW)
-            assert left.eventually(lambda: len(connections()) == 2)
+            assert left.eventually(lambda: transfer.received > 1 << 16)
+            stage.set_endpoint(1, SUBFLOW)  # a path joins once the peer has acknowledged data
+            assert left.eventually(lambda: len(connections(stage)) == 2)
 
             def paths() -> list[int]:
-                return [row["paths"] for one in connections() for row in one["subflows"]]
+                return [row["paths"] for one in connections(stage) for row in one["subflows"]]
 
-            assert left.eventually(lambda: paths() == [2, 2]), connections()
+            assert left.eventually(lambda: paths() == [2, 2]), connections(stage)
             assert transfer.whole()
             pair.close()
     finally:

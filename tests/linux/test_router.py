@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from needs import unavailable
 from test_assign import group
-from test_operator import clean, connection, passes
+from test_operator import COMMAND, clean, connection, passes
 from typer.testing import CliRunner
 
 import anabranch as ab
@@ -26,6 +26,9 @@ __all__ = ["clean"]
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = ("target/*/router/anabranch-linux", "target/debug/anabranch-linux")
+
+ROWS = "root", "capabilities", "MPTCP", "BTF", "struct_ops", "siblings", "lockdown"
+"""Of `check`; the program has no rows for `linux run`."""
 
 TWO_PATHS = """
 name = "two-paths"
@@ -141,6 +144,27 @@ def test_it_replaces_assigns_and_couples_on_as_the_package_does(program: Path) -
                 assert coupling.wait(10) == 0
             finally:
                 coupling.kill()
+
+
+LOCKED_DOWN = """
+mount -t tmpfs none /sys/kernel/security
+echo "none integrity [confidentiality]" > /sys/kernel/security/lockdown
+exec "$@"
+"""
+
+
+@pytest.mark.usefixtures("kernel", "clean")
+def test_it_has_the_packages_rows_for_rights_and_lockdown(program: Path) -> None:
+    before = ["unshare", "-m", "sh", "-ec", LOCKED_DOWN, "sh"]
+    rows = []
+    for words in ([str(program)], [*COMMAND]):
+        done = subprocess.run(
+            [*before, *words, "check", "--json"], capture_output=True, text=True, timeout=60
+        )
+        facts = {fact["name"]: fact for fact in json.loads(done.stdout)["facts"]}
+        rows.append([(facts[key]["state"], facts[key]["detail"]) for key in ROWS])
+        assert done.returncode == 1
+    assert rows[0] == rows[1] and rows[0][-1][0] == "no"
 
 
 def test_a_capture_is_judged_as_the_package_judges_it(program: Path, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 use crate::controller::explained;
 use crate::operations::failed;
 use crate::operator::{Operator, Refused, known};
-use crate::pins;
+use crate::pins::{self, PREFIX, end};
 use crate::programs::ASSIGN;
 use libbpf_rs::query::LinkTypeInfo;
 use libbpf_rs::{Error, ErrorKind, Link, ObjectBuilder};
@@ -13,9 +13,6 @@ use std::fs;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
-
-/// What the names of pins begin with; the number of the control group follows.
-pub(crate) const PREFIX: &str = "cgroup-";
 
 /// `f_type` of control groups of version 2 (linux/magic.h).
 const CGROUP2_MAGIC: i64 = 0x6367_7270;
@@ -180,15 +177,6 @@ pub fn assigned() -> Result<Vec<Assigned>, Error> {
         }
     }
     Ok(all)
-}
-
-/// Ends what a link does at once: to close it ends it some time later.
-pub(crate) fn end(link: &Link) -> Result<(), Error> {
-    match link.detach() {
-        // its group is gone
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        done => done,
-    }
 }
 
 /// The name of a controller in commands.

@@ -1,7 +1,7 @@
 //! What an operator asks for: controllers that stay when the command has ended, with refusals that
 //! name the remedy.
 
-use crate::namespaces::{everywhere, read_setting, write_setting};
+use crate::namespaces::{CHOICE, chosen, everywhere, read_setting, write_setting};
 use crate::operator::{Operator, Refused, Use, known, used};
 use crate::programs::WRITTEN;
 use crate::rights::{LOCKED, locked};
@@ -13,9 +13,6 @@ use control::ControllerSpec;
 use std::num::NonZeroU32;
 use std::time::Duration;
 use std::{io, thread};
-
-/// The congestion control of a namespace's sockets that do not choose one.
-pub(crate) const CHOICE: &str = "net.ipv4.tcp_congestion_control";
 
 /// The congestion controls that the kernel has now.
 const AVAILABLE: &str = "net.ipv4.tcp_available_congestion_control";
@@ -276,11 +273,6 @@ fn wait_until_gone(kernel_name: &str) -> Result<(), Refused> {
         "{kernel_name} was unpinned, and is still in the kernel after 10 s: another process holds \
          it\nhelp: `sudo bpftool link` shows which"
     )))
-}
-
-/// Whether new connections get a controller in the namespace of the calling thread.
-pub(crate) fn chosen(kernel_name: &str) -> io::Result<bool> {
-    Ok(read_setting(CHOICE)?.is_some_and(|choice| choice == kernel_name))
 }
 
 /// Has them get Reno; whether they got the controller.

@@ -6,7 +6,6 @@
 //! following links, and are used only if they belong to root and no other user may write to them.
 //! After that no other user can exchange them.
 
-use crate::assigned::{PREFIX, end};
 use crate::controller::{hear, senses as senses_of};
 use crate::{Controller, Program};
 use libbpf_rs::{Error, ErrorExt, ErrorKind, Link, MapHandle};
@@ -35,6 +34,9 @@ const GROUPS: &str = "groups";
 /// The same two of a controller that is about to replace another one, until it does. bpffs allows
 /// no dot in a name.
 const NEXT: [(&str, &str); 2] = [("exchange-next", EXCHANGE), ("groups-next", GROUPS)];
+
+/// What the names of the pins of assignments begin with; the number of the control group follows.
+pub(crate) const PREFIX: &str = "cgroup-";
 
 /// `f_type` of bpffs (linux/magic.h).
 const BPF_FS_MAGIC: i64 = 0xcafe_4a11;
@@ -139,6 +141,15 @@ pub fn unload(kernel_name: &str) -> Result<(), Error> {
     }
     drop(link);
     Ok(remove(kernel_name)?)
+}
+
+/// Ends what a link does at once: to close it ends it some time later.
+pub(crate) fn end(link: &Link) -> Result<(), Error> {
+    match link.detach() {
+        // its group is gone
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
 }
 
 /// The exchange and the groups of a pinned controller that couples only paths that share.

@@ -1,12 +1,12 @@
 //! Replacement in place: the pinned link of a controller registers another one of the same name.
 //!
 //! The kernel puts the new one into its list before it takes the old one out
-//! (`tcp_update_congestion_control`), so the name is there at every moment. Each socket that has the
-//! old one holds a reference to it, and so does each network namespace whose default it is, until
-//! that default is set again.
+//! (`tcp_update_congestion_control`), so the name is there at every moment. Each socket that has
+//! the old one holds a reference to it, and so does each network namespace whose default it is,
+//! until that default is set again.
 
 use crate::controller::{explained, operations, prepared, senses};
-use crate::namespaces::{everywhere, write_setting};
+use crate::namespaces::{CHOICE, chosen, everywhere, write_setting};
 use crate::operations::failed;
 use crate::operator::{Operator, Refused, known, used};
 use crate::{Controller, ErrorKind, Program, Settings, pins};
@@ -69,9 +69,9 @@ fn update(link: &Link, map: BorrowedFd<'_>) -> io::Result<()> {
 /// Sets the default again in the namespace of the calling thread if it has this name: it is then
 /// the controller that has the name now. Whether it had.
 fn choose_again_here(kernel_name: &str) -> io::Result<bool> {
-    let chosen = crate::commands::chosen(kernel_name)?;
+    let chosen = chosen(kernel_name)?;
     if chosen {
-        write_setting(crate::commands::CHOICE, kernel_name)?;
+        write_setting(CHOICE, kernel_name)?;
     }
     Ok(chosen)
 }

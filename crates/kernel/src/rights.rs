@@ -37,8 +37,8 @@ pub fn is_root() -> bool {
     geteuid().is_root()
 }
 
-/// What a command needs: to look at sockets of all namespaces, and at what others have loaded, takes
-/// more than to load.
+/// What a command needs: to look at sockets of all namespaces, and at what others have loaded,
+/// takes more than to load.
 fn needed(command: &str) -> &'static [&'static str] {
     match command {
         "status" => &["CAP_BPF", "CAP_NET_ADMIN", "CAP_PERFMON", "CAP_SYS_ADMIN"],
