@@ -1,7 +1,8 @@
 """A process in a control group of its own that has an end of a connection.
 
-`grouped.py CGROUP NAMESPACE connect|listen PORT` enters both, and says what it has done in lines of
-JSON. It sends and receives until its standard input ends, and then tells the digests of both.
+`grouped.py CGROUP NAMESPACE connect|listen PORT sends|receives` enters both, and says what it has
+done in lines of JSON. It sends until its standard input ends, or receives all, and then tells the
+digest.
 """
 
 from __future__ import annotations
@@ -29,9 +30,12 @@ CLIENT, SERVER = "10.9.0.1", "10.9.0.2"
 class Grouped:
     """Such a process, seen from the test."""
 
-    def __init__(self, cgroup: Path, namespace: Namespace, role: str, port: int) -> None:
+    def __init__(
+        self, cgroup: Path, namespace: Namespace, role: str, port: int, sends: bool
+    ) -> None:
         """It has begun; a server listens when `wait` returns, a client is connected."""
         words = [str(cgroup), f"/proc/{os.getpid()}/fd/{namespace._fd}", role, str(port)]
+        words.append("sends" if sends else "receives")
         self._process = subprocess.Popen(
             [sys.executable, __file__, *words],
             stdin=subprocess.PIPE,
@@ -85,39 +89,40 @@ def connected(role: str, port: int, stack: ExitStack) -> socket.socket:
     return accepted
 
 
-def main(cgroup: str, namespace: str, role: str, port: str) -> None:
+def main(cgroup: str, namespace: str, role: str, port: str, task: str) -> None:
     """The process."""
     Path(cgroup, "cgroup.procs").write_text(str(os.getpid()))
     with ExitStack() as stack:
         with Namespace.at(namespace).inside():
             end = connected(role, int(port), stack)
         tell(connected=True)
-        transfer(end, role)
+        digest = sent(end) if task == "sends" else received(end)
+        tell(digest=digest.hexdigest())
 
 
-def transfer(end: socket.socket, role: str) -> None:
-    """Sends and receives until standard input ends, and tells the digests."""
-    ended, digests = threading.Event(), {each: hashlib.sha256() for each in ("sent", "received")}
-    block = random.Random(role).randbytes(1 << 16)
+def sent(end: socket.socket) -> hashlib._Hash:
+    """Sends until standard input ends."""
+    ended, digest = threading.Event(), hashlib.sha256()
+    block = random.Random(1).randbytes(1 << 16)
 
-    def send() -> None:
-        while not ended.is_set():
-            end.sendall(block)
-            digests["sent"].update(block)
-        end.shutdown(socket.SHUT_WR)
+    def wait() -> None:
+        sys.stdin.read()
+        ended.set()
 
-    def receive() -> None:
-        while data := end.recv(1 << 20):
-            digests["received"].update(data)
+    threading.Thread(target=wait).start()
+    while not ended.is_set():
+        end.sendall(block)
+        digest.update(block)
+    end.shutdown(socket.SHUT_WR)
+    return digest
 
-    threads = [threading.Thread(target=each) for each in (send, receive)]
-    for thread in threads:
-        thread.start()
-    sys.stdin.read()
-    ended.set()
-    for thread in threads:
-        thread.join()
-    tell(**{each: digest.hexdigest() for each, digest in digests.items()})
+
+def received(end: socket.socket) -> hashlib._Hash:
+    """Receives all that the other end sends."""
+    digest = hashlib.sha256()
+    while data := end.recv(1 << 20):
+        digest.update(data)
+    return digest
 
 
 if __name__ == "__main__":
