@@ -161,7 +161,7 @@ impl Operator {
             return Err(Refused(format!("{kernel_name} is not loaded; {rest}")));
         };
         let kept = self.kept(&kernel_name, force)?;
-        let cgroups = Assigned::of(&assigned()?, &kernel_name);
+        let cgroups = Assigned::of(&assigned().unwrap_or_default(), &kernel_name);
         unload(&kernel_name).map_err(|error| match error.kind() {
             ErrorKind::NotFound => self.elsewhere(&kernel_name, own.link),
             _ => Refused(format!("{kernel_name} could not be taken out: {error:#}")),

@@ -80,10 +80,7 @@ def _in_kernel() -> dict[str, str]:
 
 def _assigned() -> dict[str, str]:
     """For each control group that has a controller the command that ends that."""
-    try:
-        found = assigned()
-    except LinuxError:
-        return {}
+    found = assigned()
     laws = {name: law for law, name in names().items()} if found else {}
     return {
         f"sudo anabranch linux unassign {laws.get(name, name)} --cgroup {cgroup}": cgroup
@@ -173,10 +170,7 @@ def unload_command(name: str, force: bool) -> None:
     """
     out = console()
     kernel_name = name if in_kernel(name) else names_of(name)
-    try:
-        cgroups = assigned().get(kernel_name, [])
-    except LinuxError:
-        cgroups = []  # and `unload_for_good` says why
+    cgroups = assigned().get(kernel_name, [])
     count = unload_for_good(name, force)
     out.print(f"unloaded{_left(count)}", highlight=False)
     for cgroup in cgroups:

@@ -7,7 +7,7 @@ import glob
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, fields
 from itertools import chain
 from typing import TypeVar
@@ -248,16 +248,13 @@ def loaded_now() -> dict[str, int]:
 
 
 def assigned() -> dict[str, list[str]]:
-    """The control groups that controllers are assigned to, by their name in the kernel.
-
-    Raises LinuxError if others than root can write where that is kept.
+    """The control groups that controllers are assigned to, by their name in the kernel. None where
+    others than root can write to the directory of pins; `load` and `unload` name it.
     """
     found: dict[str, list[str]] = {}
-    try:
+    with suppress(OSError):
         for kernel_name, cgroup in _core.kernel_assigned():
             found.setdefault(kernel_name, []).append(cgroup)
-    except OSError as error:
-        raise LinuxError(f"what is assigned cannot be known: {error}") from None
     return found
 
 
