@@ -15,13 +15,14 @@ import socket
 import subprocess
 import sys
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 import left
 
 from anabranch.linux.namespace import Namespace
+from anabranch.linux.sockets import abort
 from anabranch.linux.tcp_info import IPPROTO_MPTCP
 
 CLIENT, SERVER = "10.9.0.1", "10.9.0.2"
@@ -98,6 +99,12 @@ def main(cgroup: str, namespace: str, role: str, port: str, task: str) -> None:
         tell(connected=True)
         digest = sent(end) if task == "sends" else received(end)
         tell(digest=digest.hexdigest())
+        # A connection that ends in the usual way would keep its controller for a minute.
+        if task == "sends":
+            with suppress(OSError):
+                end.settimeout(10)
+                end.recv(1)  # until the receiver has closed its end
+        abort(end)
 
 
 def sent(end: socket.socket) -> hashlib._Hash:
