@@ -5,14 +5,14 @@ use std::process::Command;
 use std::{env, fs};
 
 /// FNV-1a over the sources of the controllers, in the order of their names: without comments, and
-/// without the read-only iterator.
+/// without the read-only iterator and the choice by control group.
 fn digest(sources: &Path, laws: &Path) -> u64 {
     let mut files: Vec<PathBuf> = [sources, &sources.join("include"), laws]
         .iter()
         .flat_map(|folder| fs::read_dir(folder).expect("bpf/ is beside crates/").flatten())
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|end| end == "c" || end == "h"))
-        .filter(|path| !path.ends_with("status.bpf.c"))
+        .filter(|path| !path.ends_with("status.bpf.c") && !path.ends_with("assign.bpf.c"))
         .collect();
     files.sort_by_key(|file| file.file_name().map(ToOwned::to_owned));
     let texts = files.iter().map(|file| fs::read_to_string(file).expect("sources are readable"));
@@ -33,7 +33,7 @@ fn words(text: &str) -> String {
     code.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The kernel name of the controller in a glue file; status.bpf.c has no controller.
+/// The kernel name of the controller in a glue file; other programs have none.
 fn kernel_name(source: &str) -> Option<&str> {
     source.split_once("AB_CONTROLLER(\"")?.1.split_once('"').map(|(name, _)| name)
 }

@@ -531,6 +531,20 @@ class KernelController:
         sbd: bool = ...,
         object: bytes | None = ...,
     ) -> None: ...
+    @staticmethod
+    def replace(
+        name: str | None = ...,
+        *,
+        kernel_name: str | None = ...,
+        min_ssthresh: int | None = ...,
+        sbd: bool = ...,
+        object: bytes | None = ...,
+    ) -> None:
+        """Loads a controller in place of the pinned one of the same name. Sockets keep the earlier
+        one, and so do defaults of namespaces until they are set again. Raises FileNotFoundError
+        if none of the name is pinned, and OSError; then the earlier one is in place.
+        """
+
     @property
     def kernel_name(self) -> str:
         """Its name in tcp_available_congestion_control."""
@@ -624,6 +638,25 @@ def kernel_loaded() -> dict[str, int]:
 def kernel_counters(name: str) -> dict[str, int]:
     """Counters of a loaded controller. Raises FileNotFoundError if it is not loaded, and OSError,
     also without CAP_SYS_ADMIN.
+    """
+
+def kernel_assign(
+    kernel_name: str, *, cgroup: PathLike[str] | None = ..., service: str | None = ...
+) -> Path:
+    """Has TCP sockets and subflows of a control group's processes get a loaded controller when they
+    connect or are accepted; the group is that of a directory, or of a unit of systemd. Returns its
+    directory. Raises ValueError unless one of both is given, and OSError with a text for the
+    operator.
+    """
+
+def kernel_unassign(
+    kernel_name: str, *, cgroup: PathLike[str] | None = ..., service: str | None = ...
+) -> Path:
+    """Ends an assignment; open connections keep their controller. Raises as `kernel_assign`."""
+
+def kernel_assigned() -> list[tuple[str, str]]:
+    """Controllers by their name in the kernel, each with a directory of a control group that it is
+    assigned to. Raises OSError where a directory of a pin is not root's alone.
     """
 
 def kernel_unload(name: str) -> None:

@@ -36,6 +36,7 @@ from anabranch.linux.namespace import write_setting
 from anabranch.linux.tcp_info import IPPROTO_MPTCP
 
 PINS = Path("/sys/fs/bpf")
+SECURITY = Path("/sys/kernel/security")
 MPTCP = IPPROTO_MPTCP, IPPROTO_MPTCP
 
 STAGE_MODULES = "veth", "bridge", "sch_tbf", "sch_netem"
@@ -160,7 +161,7 @@ def checked() -> str:
     """`linux check` finds all that controllers need."""
     _, said = Command("linux", "check", "--json", "-").wait()
     found = json.loads(said)
-    lacking = [row for row in found["facts"] if row["state"] != "yes"]
+    lacking = [row for row in found["facts"] if row["state"] != "yes" and row["needed_for"]]
     wrong = [row for row in lacking if "load" in row["needed_for"]]
     assert found["load"] == "yes", "; ".join(map(shown, wrong))
     if lacking:
@@ -360,6 +361,29 @@ def steps_of(law: str) -> int:
     return len(steps)
 
 
+def locked() -> str:
+    """Lockdown for integrity does no harm. Under confidentiality `check` and `load` name it, and
+    nothing is loaded. Only a restart lowers the level.
+    """
+    subprocess.run(["mount", "-t", "securityfs", "securityfs", SECURITY], check=True)
+    file = SECURITY / "lockdown"
+    if not file.exists():
+        raise Absent("this kernel has no lockdown")
+    file.write_text("integrity")
+    linux("load", "lia")
+    linux("unload", "lia")
+    file.write_text("confidentiality")
+    rows = json.loads(linux("check", "--json", "-", expected=1))["facts"]
+    found = {row["name"]: row for row in rows}
+    assert found["lockdown"]["state"] == "no", found["lockdown"]
+    assert "confidentiality" in found["lockdown"]["detail"], found["lockdown"]
+    assert found["fields"]["state"] == "no", found["fields"]
+    said = linux("load", "lia", expected=2)
+    assert "the kernel is locked down (confidentiality)" in " ".join(said.split()), said
+    assert not _core.kernel_loaded()
+    return "loads under integrity, not under confidentiality"
+
+
 def unloaded() -> str:
     """All controllers that are loaded can be unloaded, and are gone from the kernel's list."""
     there = list(_core.kernel_loaded())
@@ -544,6 +568,7 @@ SUPPORTED: dict[str, Callable[[], str]] = {
     "replay": replayed,
     "unload": unloaded,
     "module": modular,
+    "lockdown": locked,
 }
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ CHECKS = {
     "replay": "the steps of LIA and Coupled CUBIC come out the same in every form",
     "unload": "all controllers unload",
     "module": "the same as modules: layout as in BTF, OLIA couples, steps of LIA the same; refusals",
+    "lockdown": "controllers load under integrity; under confidentiality `check` and `load` name it",
     "refused": "a kernel that is too old is named, and nothing loads",
     "nothing left": "no program, map, link, pin, controller; no warning of the kernel",
 }

@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from test_assign import group
 from test_operator import AS_NOBODY, COMMAND
 
-from anabranch.linux.rights import TO_LOAD, TO_RUN, in_user_namespace, missing
+from anabranch.linux.check import locked
+from anabranch.linux.rights import TO_LOAD, TO_LOOK, TO_RUN, in_user_namespace, lockdown, missing
 
 pytestmark = pytest.mark.usefixtures("kernel", "controllers")
 
@@ -47,6 +49,70 @@ def test_check_names_missing_rights_in_a_row_of_their_own(what: str) -> None:
     assert facts["fields"]["remedy"] == "see capabilities"
     assert facts["namespaces"]["state"] == "no" and "CONFIG" not in facts["namespaces"]["remedy"]
     assert facts["network"]["remedy"] == "see namespaces"
+
+
+def rights(*names: str) -> list[str]:
+    """Has a command run as root with these capabilities and no other."""
+    kept = "".join(f",+{name.removeprefix('CAP_').lower()}" for name in names)
+    return ["setpriv", "--bounding-set", f"-all{kept}", "--no-new-privs"]
+
+
+def test_each_command_runs_with_exactly_the_capabilities_that_the_page_names() -> None:
+    with group("rights") as path:
+        place = ["--cgroup", str(path)]
+        for wanted, words in (
+            (TO_LOAD, ["load", "lia+sbd"]),
+            (TO_LOAD, ["load", "--replace", "lia"]),
+            (TO_LOAD, ["assign", "lia", *place]),
+            (TO_LOOK, ["status", "--json"]),
+            (TO_LOAD, ["unassign", "lia", *place]),
+            (TO_LOAD, ["unload", "--force", "lia"]),
+        ):
+            done = said(rights(*wanted), *words)
+            assert done.returncode == 0, (words, done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (["load", "lia"], TO_LOAD),
+        (["assign", "lia", "--service", "none"], TO_LOAD),
+        (["couple", "lia+sbd"], TO_LOAD),
+        (["status"], TO_LOOK),
+    ],
+)
+def test_the_one_capability_that_is_missing_is_named(words: list[str], wanted: list[str]) -> None:
+    for name in wanted if "CAP_SYS_ADMIN" not in wanted else wanted[-1:]:
+        done = said(rights(*(each for each in wanted if each != name)), *words)
+        assert done.returncode == 2
+        assert f"this root is without {name}; in a container: --cap-add=" in done.stderr
+
+
+def test_unload_without_sight_of_other_namespaces_says_which_capability_gives_it() -> None:
+    assert said(rights(*TO_LOAD), "load", "olia").returncode == 0
+    try:
+        done = said(rights(*TO_LOAD), "unload", "olia")
+        assert done.returncode == 2
+        assert "that needs CAP_SYS_ADMIN and CAP_SYS_PTRACE\nhelp: " in done.stderr
+    finally:
+        assert said(rights(*TO_LOAD), "unload", "--force", "olia").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("level", "state"), [("none", "yes"), ("integrity", "yes"), ("confidentiality", "no"), ("", "")]
+)
+def test_the_level_of_lockdown_has_a_row(
+    level: str, state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "lockdown"
+    monkeypatch.setattr("anabranch.linux.check.LOCKDOWN", file)
+    monkeypatch.setattr("anabranch.linux.check.lockdown", lambda: lockdown(file))
+    if level:
+        file.write_text("none integrity confidentiality\n".replace(level, f"[{level}]"))
+    fact = locked()
+    assert fact.state == (state or "unknown")
+    assert level in fact.detail if level else f"{file} is not there" in fact.detail
+    assert bool(fact.needed_for) == bool(level), "what is not known hinders nothing"
 
 
 def test_without_types_the_row_of_fields_has_the_error_and_not_its_help() -> None:

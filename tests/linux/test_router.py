@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from needs import unavailable
-from test_operator import clean, connection, passes
+from test_assign import group
+from test_operator import COMMAND, clean, connection, passes
 from typer.testing import CliRunner
 
 import anabranch as ab
@@ -24,6 +26,9 @@ __all__ = ["clean"]
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = ("target/*/router/anabranch-linux", "target/debug/anabranch-linux")
+
+ROWS = "root", "capabilities", "MPTCP", "BTF", "struct_ops", "siblings", "lockdown"
+"""Of `check`; the program has no rows for `linux run`."""
 
 TWO_PATHS = """
 name = "two-paths"
@@ -86,6 +91,10 @@ def test_it_refuses_what_the_package_refuses_in_the_same_words(program: Path) ->
             "couple olia",
             "couple lia",
             "status --watch nan",
+            "assign olia --cgroup /tmp",
+            "assign lia --cgroup /tmp",
+            "assign lia --service none",
+            "unassign lia --service none",
         ):
             own, other = run(program, *words.split()), python("linux", *words.split())
             assert own[0] == 2 and own[0::2] == other[0::2], words
@@ -109,6 +118,53 @@ def test_what_it_loads_is_seen_alike_and_leaves_nothing(program: Path) -> None:
         assert "ab_olia" not in available()
     assert status(program)["controllers"] == []
     assert not Path("/sys/fs/bpf/anabranch").exists() and _core.kernel_loaded() == {}
+
+
+@pytest.mark.usefixtures("kernel", "clean")
+def test_it_replaces_assigns_and_couples_on_as_the_package_does(program: Path) -> None:
+    with group("router") as path:
+        place = ["--cgroup", str(path)]
+        assert run(program, "load", "--replace", "lia+sbd")[1].startswith("loaded as ab_lia")
+        with subprocess.Popen(
+            [program, "couple", "lia+sbd"], stdout=subprocess.DEVNULL
+        ) as coupling:
+            try:
+                with connection("ab_lia") as ends:
+                    assert passes(*ends)
+                    said = "replaced ab_lia; 1 socket keeps the earlier one until it closes\n"
+                    assert run(program, "load", "--replace", "lia+sbd") == (0, said, "")
+                    time.sleep(0.6)  # two passes
+                    assert coupling.poll() is None and passes(*ends)
+                    assert run(program, "assign", "lia", *place)[0] == 0
+                    (one,) = status(program)["controllers"]
+                    assert one["cgroups"] == [str(path)] and one["earlier"] == 1
+                    ended = f"{path} is no longer assigned ab_lia\n"
+                    assert run(program, "unassign", "lia", *place) == (0, ended, "")
+                assert run(program, "unload", "lia")[0] == 0
+                assert coupling.wait(10) == 0
+            finally:
+                coupling.kill()
+
+
+LOCKED_DOWN = """
+mount -t tmpfs none /sys/kernel/security
+echo "none integrity [confidentiality]" > /sys/kernel/security/lockdown
+exec "$@"
+"""
+
+
+@pytest.mark.usefixtures("kernel", "clean")
+def test_it_has_the_packages_rows_for_rights_and_lockdown(program: Path) -> None:
+    before = ["unshare", "-m", "sh", "-ec", LOCKED_DOWN, "sh"]
+    rows = []
+    for words in ([str(program)], [*COMMAND]):
+        done = subprocess.run(
+            [*before, *words, "check", "--json"], capture_output=True, text=True, timeout=60
+        )
+        facts = {fact["name"]: fact for fact in json.loads(done.stdout)["facts"]}
+        rows.append([(facts[key]["state"], facts[key]["detail"]) for key in ROWS])
+        assert done.returncode == 1
+    assert rows[0] == rows[1] and rows[0][-1][0] == "no"
 
 
 def test_a_capture_is_judged_as_the_package_judges_it(program: Path, tmp_path: Path) -> None:

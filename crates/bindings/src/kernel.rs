@@ -2,8 +2,8 @@
 
 use crate::names::parsed;
 use kernel::{
-    Controller, Counters, Coupler, ErrorKind, Fault, Program, Reader, Sampled, Sampler, Settings,
-    Subflow,
+    Controller, Counters, Coupler, ErrorKind, Fault, Operator, Place, Program, Reader, Sampled,
+    Sampler, Settings, Subflow,
 };
 use numpy::IntoPyArray;
 use ports::{Judged, Port, Step};
@@ -13,7 +13,11 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
+
+/// The words of the package's own commands.
+const OPERATOR: Operator = Operator { words: "anabranch linux" };
 
 /// The kernel's answer as the Python exception of its kind.
 fn raised(error: kernel::Error) -> PyErr {
@@ -98,6 +102,24 @@ impl KernelController {
             controller: Mutex::new(Some(controller)),
             coupler: Mutex::new(None),
         })
+    }
+
+    /// See `KernelController.replace` in `_core.pyi`.
+    #[staticmethod]
+    #[pyo3(signature = (name=None, *, kernel_name=None, min_ssthresh=None, sbd=false, object=None))]
+    fn replace(
+        name: Option<&str>,
+        kernel_name: Option<String>,
+        min_ssthresh: Option<NonZeroU32>,
+        sbd: bool,
+        object: Option<Vec<u8>>,
+    ) -> PyResult<()> {
+        let program = match object {
+            Some(object) => compiled(name, kernel_name.clone(), object)?,
+            None => known(name.unwrap_or_default())?.clone(),
+        };
+        let settings = Settings { name: kernel_name, min_ssthresh, sbd, ..Settings::default() };
+        Controller::replace(&program, &settings).map_err(raised)
     }
 
     #[getter]
@@ -260,6 +282,46 @@ pub(crate) fn kernel_counters<'py>(py: Python<'py>, name: &str) -> PyResult<Boun
 #[pyfunction]
 pub(crate) fn kernel_unload(name: &str) -> PyResult<()> {
     kernel::unload(&name_in_kernel(name)?).map_err(raised)
+}
+
+/// See `kernel_assign` in `_core.pyi`.
+#[pyfunction]
+#[pyo3(signature = (kernel_name, *, cgroup=None, service=None))]
+pub(crate) fn kernel_assign(
+    kernel_name: &str,
+    cgroup: Option<PathBuf>,
+    service: Option<String>,
+) -> PyResult<PathBuf> {
+    let place = place(cgroup, service)?;
+    OPERATOR.assign_loaded(kernel_name, &place).map_err(|why| PyOSError::new_err(why.0))
+}
+
+/// See `kernel_unassign` in `_core.pyi`.
+#[pyfunction]
+#[pyo3(signature = (kernel_name, *, cgroup=None, service=None))]
+pub(crate) fn kernel_unassign(
+    kernel_name: &str,
+    cgroup: Option<PathBuf>,
+    service: Option<String>,
+) -> PyResult<PathBuf> {
+    let place = place(cgroup, service)?;
+    OPERATOR.unassign_loaded(kernel_name, &place).map_err(|why| PyOSError::new_err(why.0))
+}
+
+fn place(cgroup: Option<PathBuf>, service: Option<String>) -> PyResult<Place> {
+    match (cgroup, service) {
+        (Some(path), None) => Ok(Place::Cgroup(path)),
+        (None, Some(unit)) => Ok(Place::Service(unit)),
+        _ => Err(PyValueError::new_err("give a control group or a service, one of the two")),
+    }
+}
+
+/// See `kernel_assigned` in `_core.pyi`.
+#[pyfunction]
+pub(crate) fn kernel_assigned() -> PyResult<Vec<(String, String)>> {
+    let all = kernel::assigned().map_err(raised)?;
+    let there = all.iter().filter(|one| one.cgroup.is_some());
+    Ok(there.map(|one| (one.controller.clone(), one.told())).collect())
 }
 
 /// See `kernel_subflows` in `_core.pyi`.

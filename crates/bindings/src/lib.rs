@@ -105,6 +105,9 @@ fn add_kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(kernel::kernel_loaded, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::kernel_counters, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::kernel_unload, module)?)?;
+    module.add_function(wrap_pyfunction!(kernel::kernel_assign, module)?)?;
+    module.add_function(wrap_pyfunction!(kernel::kernel_unassign, module)?)?;
+    module.add_function(wrap_pyfunction!(kernel::kernel_assigned, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::kernel_subflows, module)?)
 }
 

@@ -1,17 +1,18 @@
 //! What an operator asks for: controllers that stay when the command has ended, with refusals that
 //! name the remedy.
 
-use crate::namespaces::{everywhere, read_setting, write_setting};
+use crate::namespaces::{CHOICE, chosen, everywhere, read_setting, write_setting};
 use crate::operator::{Operator, Refused, Use, known, used};
 use crate::programs::WRITTEN;
-use crate::{Controller, Coupler, ErrorKind, PROGRAMS, Program, Settings, program, unload};
+use crate::rights::{LOCKED, locked};
+use crate::{
+    Assigned, Controller, Coupler, ErrorKind, PROGRAMS, Program, Replaced, Settings, assigned,
+    program, unload,
+};
 use control::ControllerSpec;
 use std::num::NonZeroU32;
 use std::time::Duration;
 use std::{io, thread};
-
-/// The congestion control of a namespace's sockets that do not choose one.
-const CHOICE: &str = "net.ipv4.tcp_congestion_control";
 
 /// The congestion controls that the kernel has now.
 const AVAILABLE: &str = "net.ipv4.tcp_available_congestion_control";
@@ -29,6 +30,8 @@ pub struct Unloaded {
     /// How many sockets keep it until they close; `None` if that is unknown. Sockets that keep an
     /// earlier controller of the same name are not counted.
     pub kept: Option<usize>,
+    /// The control groups that it was assigned to.
+    pub cgroups: Vec<String>,
 }
 
 /// What became of the defaults that named a controller.
@@ -97,8 +100,10 @@ impl Operator {
         let (kernel_name, words) = (program.kernel_name.to_string(), self.words);
         self.check_root("load")?;
         if known()?.iter().any(|one| one.kernel_name == kernel_name) {
-            let text = format!("{kernel_name} is loaded already; `{words} status` shows it");
-            return Err(Refused(text));
+            return Err(Refused(format!(
+                "{kernel_name} is loaded already; `{words} status` shows it\n\
+                 help: `{words} load --replace {name}` puts this one into its place"
+            )));
         }
         let settings = Settings { min_ssthresh, sbd, ..Settings::default() };
         let controller = Controller::load(program, &settings).map_err(|error| {
@@ -106,6 +111,9 @@ impl Operator {
                 return Refused(format!("the kernel has a controller {kernel_name} already"));
             }
             let law = format!("{}{}", program.law(), if sbd { "+sbd" } else { "" });
+            if locked() {
+                return Refused(format!("this kernel cannot run the controller {law}: {LOCKED}"));
+            }
             Refused(format!(
                 "this kernel cannot run the controller {law}: {error:#}\n\
                  help: `{words} check` shows what is missing"
@@ -114,6 +122,23 @@ impl Operator {
         let kept = controller.pin(program);
         kept.map_err(|error| Refused(format!("{kernel_name} could not be kept: {error:#}")))?;
         Ok(kernel_name)
+    }
+
+    /// Puts a controller into the place of the one that is loaded under its name, with settings
+    /// of its own. Connections keep the earlier one until they close; new ones get this one, also
+    /// where its name is their default. `None` if none is loaded under this name.
+    ///
+    /// # Errors
+    /// For an unknown name, a controller that is not pinned, a kernel that cannot run this one,
+    /// and without root; the earlier one stays in place then.
+    pub fn replace(
+        &self,
+        name: &str,
+        min_ssthresh: Option<NonZeroU32>,
+    ) -> Result<Option<Replaced>, Refused> {
+        let Named { program, sbd } = self.named(name)?;
+        self.check_root("load")?;
+        self.put(program, &Settings { min_ssthresh, sbd, ..Settings::default() })
     }
 
     /// Removes a loaded controller. If new connections get it by default, that setting stays:
@@ -136,17 +161,22 @@ impl Operator {
             return Err(Refused(format!("{kernel_name} is not loaded; {rest}")));
         };
         let kept = self.kept(&kernel_name, force)?;
+        let cgroups = Assigned::of(&assigned().unwrap_or_default(), &kernel_name);
         unload(&kernel_name).map_err(|error| match error.kind() {
-            ErrorKind::NotFound => Refused(format!(
-                "{kernel_name} is in the kernel as BPF link {link}, which is not pinned in \
-                 /sys/fs/bpf/anabranch: another process may hold it\n\
-                 help: sudo bpftool link detach id {link}",
-                link = own.link
-            )),
+            ErrorKind::NotFound => self.elsewhere(&kernel_name, own.link),
             _ => Refused(format!("{kernel_name} could not be taken out: {error:#}")),
         })?;
         wait_until_gone(&kernel_name)?;
-        Ok(Unloaded { kernel_name, kept })
+        Ok(Unloaded { kernel_name, kept, cgroups })
+    }
+
+    /// That a loaded controller has no pin of ours.
+    pub(crate) fn elsewhere(&self, kernel_name: &str, link: u32) -> Refused {
+        Refused(format!(
+            "{kernel_name} is in the kernel as BPF link {link}, which is not pinned in \
+             /sys/fs/bpf/anabranch: another process may hold it\n\
+             help: sudo bpftool link detach id {link}"
+        ))
     }
 
     /// How many sockets have a controller; `None` if that is unknown and `force` is set. Without
@@ -243,11 +273,6 @@ fn wait_until_gone(kernel_name: &str) -> Result<(), Refused> {
         "{kernel_name} was unpinned, and is still in the kernel after 10 s: another process holds \
          it\nhelp: `sudo bpftool link` shows which"
     )))
-}
-
-/// Whether new connections get a controller in the namespace of the calling thread.
-fn chosen(kernel_name: &str) -> io::Result<bool> {
-    Ok(read_setting(CHOICE)?.is_some_and(|choice| choice == kernel_name))
 }
 
 /// Has them get Reno; whether they got the controller.

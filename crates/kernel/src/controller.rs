@@ -6,7 +6,7 @@ use crate::{Counters, Settings};
 use libbpf_rs::btf::Btf;
 use libbpf_rs::query::ProgInfoIter;
 use libbpf_rs::{
-    Error, ErrorKind, Link, MapCore, MapFlags, MapHandle, MapType, Object, ObjectBuilder,
+    Error, ErrorKind, Link, MapCore, MapFlags, MapHandle, MapMut, MapType, Object, ObjectBuilder,
     OpenObject, PrintLevel, Program as Loaded, ProgramInput, RingBufferBuilder, set_print,
 };
 use ports::{Port, Step};
@@ -67,15 +67,15 @@ impl Controller {
     /// `AlreadyExists` if a controller of this name is loaded; otherwise the kernel's error with
     /// libbpf's messages.
     pub fn load(program: &Program, settings: &Settings) -> Result<Self, Error> {
-        hear();
-        SAID.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        attach(program, settings).map_err(|error| {
-            let said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
-            match error.kind() {
-                ErrorKind::AlreadyExists => error,
-                _ if said.trim().is_empty() => error,
-                _ => libbpf_rs::ErrorExt::context(error, said.trim_end().to_owned()),
-            }
+        explained(|| {
+            let (name, mut object) = prepared(program, settings)?;
+            let link = operations(&mut object)?.attach_struct_ops()?;
+            Ok(Controller {
+                name,
+                notes: program.port.as_ref().map_or(0, Port::notes),
+                object,
+                link,
+            })
         })
     }
 
@@ -127,20 +127,6 @@ impl Controller {
         Step::from_bytes(&bytes, self.notes).ok_or_else(|| failed("a step has not its size"))
     }
 
-    /// What reads the subflows, and the map of their groups; `None` without `sbd`.
-    pub(crate) fn senses(&mut self) -> Result<Option<(Link, MapHandle)>, Error> {
-        let mut programs = self.object.progs();
-        if !programs.any(|program| program.name() == EXCHANGE && program.autoload()) {
-            return Ok(None);
-        }
-        let senses = MapHandle::try_from(&map(&self.object, SENSES)?)?;
-        let groups = MapHandle::try_from(&map(&self.object, GROUPS)?)?;
-        let mut programs = self.object.progs_mut();
-        let program = programs.find(|program| program.name() == EXCHANGE);
-        let program = program.ok_or_else(|| failed("the object has no exchange of groups"))?;
-        Ok(Some((program.attach_iter(senses.as_fd())?, groups)))
-    }
-
     /// The cost of its callbacks; zero unless the kernel keeps statistics.
     pub fn cost(&self) -> Cost {
         let ids: Vec<u32> = self.object.progs().filter_map(|program| id_of(&program)).collect();
@@ -159,7 +145,22 @@ fn id_of(program: &Loaded<'_>) -> Option<u32> {
     Loaded::id_from_fd(program.as_fd()).ok()
 }
 
-fn attach(program: &Program, settings: &Settings) -> Result<Controller, Error> {
+/// The result of `load`; its error has the messages of libbpf.
+pub(crate) fn explained<T>(load: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    hear();
+    SAID.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    load().map_err(|error| {
+        let said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+        match error.kind() {
+            ErrorKind::AlreadyExists => error,
+            _ if said.trim().is_empty() => error,
+            _ => libbpf_rs::ErrorExt::context(error, said.trim_end().to_owned()),
+        }
+    })
+}
+
+/// The object of a controller in the kernel, not yet registered there, and its name.
+pub(crate) fn prepared(program: &Program, settings: &Settings) -> Result<(String, Object), Error> {
     let mut open = ObjectBuilder::default().open_memory(&program.object)?;
     configure(&mut open, settings)?;
     match (settings.record, &program.port) {
@@ -172,11 +173,25 @@ fn attach(program: &Program, settings: &Settings) -> Result<Controller, Error> {
     }
     let name = settings.name.clone().unwrap_or_else(|| program.kernel_name.clone().into_owned());
     fit(&mut open, program, &name)?;
-    let mut object = open.load()?;
-    let mut found = object.maps_mut().find(|map| map.map_type() == MapType::StructOps);
-    let map = found.as_mut().ok_or_else(|| failed("the object has no controller"))?;
-    let link = map.attach_struct_ops()?;
-    Ok(Controller { name, notes: program.port.as_ref().map_or(0, Port::notes), object, link })
+    Ok((name, open.load()?))
+}
+
+/// The structure of callbacks.
+pub(crate) fn operations(object: &mut Object) -> Result<MapMut<'_>, Error> {
+    let found = object.maps_mut().find(|map| map.map_type() == MapType::StructOps);
+    found.ok_or_else(|| failed("the object has no controller"))
+}
+
+/// The program that reads the subflows, and the map of their groups; `None` without `sbd`.
+pub(crate) fn senses(object: &mut Object) -> Result<Option<(Link, MapHandle)>, Error> {
+    if !object.progs().any(|program| program.name() == EXCHANGE && program.autoload()) {
+        return Ok(None);
+    }
+    let senses = MapHandle::try_from(&map(object, SENSES)?)?;
+    let groups = MapHandle::try_from(&map(object, GROUPS)?)?;
+    let program = object.progs_mut().find(|program| program.name() == EXCHANGE);
+    let program = program.ok_or_else(|| failed("the object has no exchange of groups"))?;
+    Ok(Some((program.attach_iter(senses.as_fd())?, groups)))
 }
 
 /// The settings are the only variable in the section of constants.

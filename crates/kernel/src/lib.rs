@@ -7,6 +7,7 @@
 
 include!(env!("AB_LAYOUT"));
 
+mod assigned;
 mod commands;
 mod controller;
 mod counters;
@@ -17,12 +18,14 @@ mod operations;
 mod operator;
 mod pins;
 mod programs;
+mod replaced;
 mod rights;
 mod sampler;
 mod senses;
 mod settings;
 mod subflow;
 
+pub use assigned::{Assigned, Place, assigned};
 pub use commands::{Reno, Unloaded, available};
 pub use controller::{Controller, Cost};
 pub use counters::Counters;
@@ -33,7 +36,8 @@ pub use observed::{ConnectionStatus, ControllerStatus, Status, SubflowStatus};
 pub use operator::{Operator, Refused};
 pub use pins::unload;
 pub use programs::{PROGRAMS, Program, SOURCE_FILES, SOURCES, WRITTEN, program};
-pub use rights::{TO_LOAD, is_root, lacking};
+pub use replaced::Replaced;
+pub use rights::{LOCKDOWN, TO_LOAD, is_root, lacking, lockdown};
 pub use sampler::{Sampled, Sampler};
 pub use senses::Coupler;
 pub use settings::{Fault, Settings};

@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 /// The namespace of the calling thread.
 const OWN: &str = "/proc/thread-self/ns/net";
 
+/// The congestion control of a namespace's sockets that do not choose one.
+pub(crate) const CHOICE: &str = "net.ipv4.tcp_congestion_control";
+
 /// The result of `look` in each network namespace that is found, with its number: those that a
 /// thread is in, that a process has open, or that have a name in `/run/netns`. Only the calling
 /// thread moves; it is back in its own at the end.
@@ -97,6 +100,11 @@ pub fn read_setting(name: &str) -> io::Result<Option<String>> {
 /// Changes a setting of the namespace of the calling thread.
 pub(crate) fn write_setting(name: &str, value: &str) -> io::Result<()> {
     fs::write(setting(name), value)
+}
+
+/// Whether new connections get a controller in the namespace of the calling thread.
+pub(crate) fn chosen(kernel_name: &str) -> io::Result<bool> {
+    Ok(read_setting(CHOICE)?.is_some_and(|choice| choice == kernel_name))
 }
 
 fn setting(name: &str) -> PathBuf {

@@ -1,7 +1,7 @@
 //! What loaded controllers do: connections, their subflows, and the terms that couple them.
 
 use crate::operator::{Operator, Refused, Use, known, used};
-use crate::{Subflow, program};
+use crate::{Assigned, Subflow, assigned, program};
 use ports::PATHS;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -45,6 +45,8 @@ pub struct ControllerStatus {
     pub earlier: usize,
     /// Counts since it was loaded.
     pub counters: BTreeMap<&'static str, u64>,
+    /// Directories of the control groups that it is assigned to.
+    pub cgroups: Vec<String>,
 }
 
 /// A connection under a controller.
@@ -113,6 +115,8 @@ impl Operator {
     pub fn status(&self) -> Result<Status, Refused> {
         self.check_root("status")?;
         let rows = self.sockets()?;
+        // None are told where others can write to the directory of pins; `unload` names it.
+        let all = assigned().unwrap_or_default();
         let mut controllers = Vec::new();
         for one in known()? {
             let counters = match one.counters() {
@@ -123,7 +127,15 @@ impl Operator {
             let Use { sockets, listening, earlier } = used(&rows, &one.kernel_name);
             let name = one.kernel_name;
             let law = program(&name).map_or(&*name, crate::Program::law).to_owned();
-            controllers.push(ControllerStatus { law, name, sockets, listening, earlier, counters });
+            controllers.push(ControllerStatus {
+                cgroups: Assigned::of(&all, &name),
+                law,
+                name,
+                sockets,
+                listening,
+                earlier,
+                counters,
+            });
         }
         let working = rows.into_iter().filter(|(_, row)| at_work(row));
         Ok(Status { controllers, connections: connections(working) })

@@ -64,7 +64,7 @@ impl Operator {
             let whole = format!("{} {command}", self.words);
             return Err(Refused(format!("`{whole}` needs root: sudo {whole} …")));
         }
-        rights::lacking().map_or(Ok(()), |why| Err(Refused(why)))
+        rights::lacking_for(command).map_or(Ok(()), |why| Err(Refused(why)))
     }
 
     /// Every TCP socket under one of our controllers, in any state, with the number of its
@@ -73,8 +73,12 @@ impl Operator {
         let words = self.words;
         let read = Reader::new().and_then(|reader| everywhere(|| reader.read()));
         let found = read.map_err(|error: Error| {
+            let needs = match rights::lacking_for("status") {
+                Some(_) => "; that needs CAP_SYS_ADMIN and CAP_SYS_PTRACE",
+                None => "",
+            };
             Refused(format!(
-                "the sockets under the controllers cannot be read: {error:#}\n\
+                "the sockets under the controllers cannot be read: {error:#}{needs}\n\
                  help: `{words} check` shows what is missing; `{words} unload --force` does not \
                  need them"
             ))

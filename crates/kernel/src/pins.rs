@@ -6,16 +6,15 @@
 //! following links, and are used only if they belong to root and no other user may write to them.
 //! After that no other user can exchange them.
 
-use crate::controller::hear;
+use crate::controller::{hear, senses as senses_of};
 use crate::{Controller, Program};
 use libbpf_rs::{Error, ErrorExt, ErrorKind, Link, MapHandle};
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fstat, fstatfs, mkdirat, openat, statat,
-    unlinkat,
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fstat, fstatfs, mkdirat, openat, renameat,
+    statat, unlinkat,
 };
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount};
-use std::ffi::CString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -31,6 +30,13 @@ const OURS: &str = "anabranch";
 const LINK: &str = "link";
 const EXCHANGE: &str = "exchange";
 const GROUPS: &str = "groups";
+
+/// The same two of a controller that is about to replace another one, until it does. bpffs allows
+/// no dot in a name.
+const NEXT: [(&str, &str); 2] = [("exchange-next", EXCHANGE), ("groups-next", GROUPS)];
+
+/// What the names of the pins of assignments begin with; the number of the control group follows.
+pub(crate) const PREFIX: &str = "cgroup-";
 
 /// `f_type` of bpffs (linux/magic.h).
 const BPF_FS_MAGIC: i64 = 0xcafe_4a11;
@@ -59,11 +65,59 @@ impl Controller {
 
     /// The controller itself comes last: what is pinned without it is no controller.
     fn pin_into(&mut self, place: &Directory) -> Result<(), Error> {
-        if let Some((mut exchange, mut groups)) = self.senses()? {
+        if let Some((mut exchange, mut groups)) = senses_of(&mut self.object)? {
             exchange.pin(place.path.join(EXCHANGE))?;
             groups.pin(place.path.join(GROUPS))?;
         }
         self.link.pin(place.path.join(LINK))
+    }
+}
+
+/// Has `update` change what the pinned link of a controller registers, and pins the exchange and
+/// the groups of the new one in place of the old one's. The pin of the link stays.
+///
+/// # Errors
+/// `NotFound` if the controller is not pinned, and the error of `update`: then all is as before.
+/// Otherwise the kernel's error, or the directory that is not root's alone.
+pub(crate) fn exchanged(
+    kernel_name: &str,
+    senses: Option<(Link, MapHandle)>,
+    update: impl FnOnce(&Link) -> Result<(), Error>,
+) -> Result<(), Error> {
+    hear();
+    let place = Directory::of(kernel_name)?;
+    let link = Link::open(place.path.join(LINK))?;
+    place.forget(&NEXT.map(|(next, _)| next))?; // remains of a loader that was killed
+    let coupling = senses.is_some();
+    if let Some((mut exchange, mut groups)) = senses {
+        exchange.pin(place.path.join(NEXT[0].0))?;
+        groups.pin(place.path.join(NEXT[1].0))?;
+    }
+    if let Err(error) = update(&link) {
+        place.forget(&NEXT.map(|(next, _)| next))?;
+        return Err(error);
+    }
+    if !coupling {
+        return Ok(place.forget(&NEXT.map(|(_, name)| name))?);
+    }
+    for (next, name) in NEXT {
+        let path = place.path.join(next);
+        renameat(&place.fd, next, &place.fd, name).map_err(|error| about(&path, error))?;
+    }
+    Ok(())
+}
+
+/// The number of the pinned exchange, which differs from that of each other one; `None` if no
+/// controller with one is pinned.
+///
+/// # Errors
+/// The kernel's error, or the directory that is not root's alone.
+pub(crate) fn exchange_number(kernel_name: &str) -> io::Result<Option<u64>> {
+    let looked = Directory::of(kernel_name)
+        .and_then(|place| Ok(statat(&place.fd, EXCHANGE, AtFlags::SYMLINK_NOFOLLOW)?.st_ino));
+    match looked {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        looked => looked.map(Some),
     }
 }
 
@@ -76,6 +130,9 @@ pub fn unload(kernel_name: &str) -> Result<(), Error> {
     hear();
     let place = Directory::of(kernel_name)?;
     let link = Link::open(place.path.join(LINK))?;
+    for name in place.names()?.iter().filter(|name| name.starts_with(PREFIX)) {
+        end(&Link::open(place.path.join(name))?)?;
+    }
     // Without this the kernel unregisters it some time after the pin is removed. Before Linux 6.11
     // such links cannot be detached.
     match link.detach() {
@@ -84,6 +141,15 @@ pub fn unload(kernel_name: &str) -> Result<(), Error> {
     }
     drop(link);
     Ok(remove(kernel_name)?)
+}
+
+/// Ends what a link does at once: to close it ends it some time later.
+pub(crate) fn end(link: &Link) -> Result<(), Error> {
+    match link.detach() {
+        // its group is gone
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
 }
 
 /// The exchange and the groups of a pinned controller that couples only paths that share.
@@ -125,15 +191,41 @@ pub(crate) fn names() -> io::Result<Vec<String>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
-    let mut names = Vec::new();
-    for entry in Dir::read_from(&ours.fd)? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        if !matches!(name.as_str(), "." | "..") {
-            names.push(name);
-        }
-    }
+    let mut names = ours.names()?;
     names.sort();
     Ok(names)
+}
+
+/// Pins a link in the directory of a loaded controller. A pin of that name must not be there.
+///
+/// # Errors
+/// `NotFound` if the controller is not pinned; otherwise the kernel's error, or the directory that
+/// is not root's alone.
+pub(crate) fn keep(kernel_name: &str, name: &str, link: &mut Link) -> Result<(), Error> {
+    link.pin(Directory::of(kernel_name)?.path.join(name))
+}
+
+/// The links in the directory of a controller whose pins have names that begin with `prefix`, by
+/// name; none without that directory.
+///
+/// # Errors
+/// The kernel's error, or the directory that is not root's alone.
+pub(crate) fn kept(kernel_name: &str, prefix: &str) -> Result<Vec<(String, Link)>, Error> {
+    hear();
+    let place = match Directory::of(kernel_name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        place => place?,
+    };
+    let names = place.names()?.into_iter().filter(|name| name.starts_with(prefix));
+    names.map(|name| Ok((name.clone(), Link::open(place.path.join(name))?))).collect()
+}
+
+/// Removes a pin in the directory of a controller.
+///
+/// # Errors
+/// The kernel's error, or the directory that is not root's alone.
+pub(crate) fn forget(kernel_name: &str, name: &str) -> io::Result<()> {
+    Directory::of(kernel_name)?.forget(&[name])
 }
 
 /// The directory of a controller, created if it is missing.
@@ -233,14 +325,31 @@ impl Directory {
         }
     }
 
+    /// The names in it.
+    fn names(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.fd)? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            if !matches!(name.as_str(), "." | "..") {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+
     /// Removes every file in it.
     fn clear(&self) -> io::Result<()> {
-        let entries: Vec<CString> = Dir::read_from(&self.fd)?
-            .map(|entry| entry.map(|entry| entry.file_name().to_owned()))
-            .collect::<Result<_, _>>()?;
-        for name in entries.iter().filter(|name| !matches!(name.to_bytes(), b"." | b"..")) {
-            let path = self.path.join(name.to_string_lossy().as_ref());
-            unlinkat(&self.fd, name, AtFlags::empty()).map_err(|error| about(&path, error))?;
+        let names = self.names()?;
+        self.forget(&names.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// Removes these files of it, as far as they are there.
+    fn forget(&self, names: &[&str]) -> io::Result<()> {
+        for name in names {
+            match unlinkat(&self.fd, *name, AtFlags::empty()) {
+                Err(Errno::NOENT) | Ok(()) => {}
+                Err(error) => return Err(about(&self.path.join(name), error)),
+            }
         }
         Ok(())
     }

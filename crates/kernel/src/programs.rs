@@ -50,6 +50,7 @@ include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 pub const SOURCES: &str = env!("AB_SOURCES");
 
 pub(crate) const STATUS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/status.o"));
+pub(crate) const ASSIGN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/assign.o"));
 
 /// The controller with this name, of the law or in the kernel.
 pub fn program(name: &str) -> Option<&'static Program> {

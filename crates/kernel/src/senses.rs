@@ -1,9 +1,9 @@
 //! The process beside a controller that decides which subflows are coupled: `bpf/sense.h`.
 
-use crate::controller::Controller;
+use crate::controller::{Controller, senses};
 use crate::operations::failed;
 use crate::pins;
-use libbpf_rs::{Error, Iter, Link, MapCore, MapFlags, MapHandle};
+use libbpf_rs::{Error, ErrorKind, Iter, Link, MapCore, MapFlags, MapHandle};
 use sharing::{AnyDetector, Detection, Sample};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -23,9 +23,19 @@ const MOST: usize = 16;
 /// [`Coupler::pass`] is to be called several times a second: subflows keep their round trips of the
 /// last 1.28 s, and a group that is not told again counts for 5 s.
 pub struct Coupler {
+    /// The controller's own, after those that it has replaced and that sockets still have.
+    sets: Vec<Set>,
+    /// The name of a pinned controller, which may be replaced.
+    pinned: Option<String>,
+    connections: BTreeMap<u64, Connection>,
+}
+
+/// What reads the subflows of a controller, and what tells them their groups.
+struct Set {
     exchange: Link,
     groups: MapHandle,
-    connections: BTreeMap<u64, Connection>,
+    /// That of the pin; zero without one.
+    number: u64,
 }
 
 /// The subflows of a connection, in places that are reused.
@@ -112,27 +122,51 @@ impl Connection {
     }
 }
 
+impl Set {
+    fn pinned(kernel_name: &str) -> Result<Self, Error> {
+        let number = pins::exchange_number(kernel_name)?.unwrap_or_default();
+        let (exchange, groups) = pins::senses(kernel_name)?;
+        Ok(Set { exchange, groups, number })
+    }
+}
+
 impl Coupler {
     /// Beside a controller of this process.
     ///
     /// # Errors
     /// The kernel's error, or that the controller was loaded without `sbd`.
     pub fn new(controller: &mut Controller) -> Result<Self, Error> {
-        let senses = controller.senses()?;
+        let senses = senses(&mut controller.object)?;
         let (exchange, groups) = senses.ok_or_else(|| {
             failed("the controller couples all subflows: it was loaded without sbd")
         })?;
-        Ok(Coupler { exchange, groups, connections: BTreeMap::new() })
+        let sets = vec![Set { exchange, groups, number: 0 }];
+        Ok(Coupler { sets, pinned: None, connections: BTreeMap::new() })
     }
 
-    /// Beside a controller that is pinned under this name.
+    /// Beside a controller that is pinned under this name. If another one replaces it, the coupler
+    /// goes on beside both, until no socket has the first one.
     ///
     /// # Errors
     /// `NotFound` if no controller with `sbd` is pinned under it; otherwise the kernel's error, or
     /// the directory that is not root's alone.
     pub fn pinned(kernel_name: &str) -> Result<Self, Error> {
-        let (exchange, groups) = pins::senses(kernel_name)?;
-        Ok(Coupler { exchange, groups, connections: BTreeMap::new() })
+        let sets = vec![Set::pinned(kernel_name)?];
+        Ok(Coupler { sets, pinned: Some(kernel_name.to_owned()), connections: BTreeMap::new() })
+    }
+
+    /// Adds the set of a controller that has replaced the one before. Returns the number of the set
+    /// of the one that is loaded now; `None` if that is one without `sbd`.
+    fn follow(&mut self) -> Result<Option<u64>, Error> {
+        let Some(name) = &self.pinned else { return Ok(Some(0)) };
+        let number = pins::exchange_number(name)?;
+        if number.is_some() && self.sets.iter().all(|set| Some(set.number) != number) {
+            match Set::pinned(name) {
+                Err(error) if error.kind() == ErrorKind::NotFound => {} // unloaded meanwhile
+                set => self.sets.push(set?),
+            }
+        }
+        Ok(number)
     }
 
     /// Reads what the subflows felt since the last call, and tells them their groups; those that it
@@ -142,23 +176,35 @@ impl Coupler {
     /// # Errors
     /// The kernel's error.
     pub fn pass(&mut self) -> Result<Vec<Vec<u32>>, Error> {
-        let mut bytes = Vec::new();
-        Iter::new(&self.exchange)?.read_to_end(&mut bytes)?;
-        let rows = bytes.chunks_exact(size_of::<Sense>());
-        let senses: Vec<Sense> = rows.filter_map(|row| Sense::read_from_bytes(row).ok()).collect();
+        let now = self.follow()?;
+        let mut senses: Vec<Sense> = Vec::new();
+        for set in std::mem::take(&mut self.sets) {
+            let mut bytes = Vec::new();
+            Iter::new(&set.exchange)?.read_to_end(&mut bytes)?;
+            let rows = bytes.chunks_exact(size_of::<Sense>());
+            senses.extend(rows.filter_map(|row| Sense::read_from_bytes(row).ok()));
+            // That of an earlier controller goes with its last socket.
+            if !bytes.is_empty() || Some(set.number) == now {
+                self.sets.push(set);
+            }
+        }
         for sense in senses.iter().filter(|sense| sense.connection != 0) {
             let connection =
                 self.connections.entry(sense.connection).or_insert_with(Connection::new);
             connection.feel(sense);
         }
-        for key in self.groups.keys().collect::<Vec<_>>() {
-            self.groups.delete(&key)?;
+        for set in &self.sets {
+            for key in set.groups.keys().collect::<Vec<_>>() {
+                set.groups.delete(&key)?;
+            }
         }
         self.connections.retain(|_, connection| std::mem::take(&mut connection.seen));
         let mut found = Vec::new();
         for mut told in self.connections.values_mut().map(Connection::told) {
-            for (born, group) in &told {
-                self.groups.update(&born.to_ne_bytes(), &group.to_ne_bytes(), MapFlags::ANY)?;
+            for ((born, group), set) in
+                told.iter().flat_map(|row| self.sets.iter().map(move |set| (row, set)))
+            {
+                set.groups.update(&born.to_ne_bytes(), &group.to_ne_bytes(), MapFlags::ANY)?;
             }
             told.sort_unstable();
             found.push(told.into_iter().map(|(_, group)| group).collect());

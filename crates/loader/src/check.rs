@@ -1,7 +1,9 @@
 //! What this kernel offers, what that allows, and how to get what is missing.
 
 use crate::output::{say, table, write_json};
-use kernel::{Controller, Refused, Settings, TO_LOAD, is_root, lacking, program, read_setting};
+use kernel::{
+    Controller, LOCKDOWN, Refused, Settings, TO_LOAD, is_root, lacking, program, read_setting,
+};
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
@@ -103,6 +105,15 @@ fn print(found: &Found) -> Result<(), Refused> {
         let law = name.strip_prefix("ab_").unwrap_or(&name);
         say(&format!("{name} is in the kernel; `anabranch-linux unload {law}` takes it out"))?;
     }
+    let assigned = kernel::assigned().unwrap_or_default();
+    for one in assigned.iter().filter(|one| one.cgroup.is_some()) {
+        let (name, cgroup) = (&one.controller, one.told());
+        let law = name.strip_prefix("ab_").unwrap_or(name);
+        say(&format!(
+            "{name} is assigned to {cgroup}; `anabranch-linux unassign {law} --cgroup {cgroup}` \
+             ends that"
+        ))?;
+    }
     Ok(())
 }
 
@@ -123,6 +134,7 @@ fn facts() -> Vec<Fact> {
         version,
         rights,
         capabilities,
+        lockdown,
         controllers,
         mptcp,
         types,
@@ -163,6 +175,24 @@ fn capabilities() -> Fact {
             fact(NAME, false, detail, remedy)
         }
     }
+}
+
+/// Whether the kernel keeps its memory from root, and so from BPF.
+fn lockdown() -> Fact {
+    const NAME: &str = "lockdown";
+    let Some(level) = kernel::lockdown() else {
+        let detail = format!("{LOCKDOWN} is not there");
+        let remedy = "mount -t securityfs securityfs /sys/kernel/security; see fields";
+        return Fact { needed_for: &[], ..fact(NAME, State::Unknown, detail, remedy) };
+    };
+    let detail = match &*level {
+        "confidentiality" => {
+            "confidentiality: BPF may not read the kernel's memory, as controllers do".to_owned()
+        }
+        _ => format!("{level}: BPF may read the kernel's memory"),
+    };
+    let remedy = "boot without lockdown=confidentiality; integrity does no harm";
+    fact(NAME, level != "confidentiality", detail, remedy)
 }
 
 fn controllers() -> Fact {

@@ -2,8 +2,8 @@
 
 use crate::output::say;
 use crate::{check, shared, status};
-use clap::{Parser, Subcommand};
-use kernel::{Operator, Refused, Unloaded, available};
+use clap::{Args, Parser, Subcommand};
+use kernel::{Operator, Place, Refused, Replaced, Unloaded, available};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -55,6 +55,10 @@ enum Command {
         #[arg(long, value_name = "SEGMENTS")]
         #[arg(value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
         min_ssthresh: Option<u32>,
+        /// If one is loaded under this name, put this one into its place: connections keep the
+        /// earlier one until they close, new ones get this one, and defaults stay
+        #[arg(long)]
+        replace: bool,
     },
     /// Unload a controller from the kernel
     #[command(after_help = "Example: anabranch-linux unload olia")]
@@ -64,6 +68,23 @@ enum Command {
         /// Unload it even if sockets use it; they keep it until they close. Defaults become reno
         #[arg(long)]
         force: bool,
+    },
+    /// Have the processes of a control group or of a service get a loaded controller, until
+    /// `unassign` or `unload`, or until the group is gone. Open connections keep theirs
+    #[command(after_help = "Example: anabranch-linux assign lia --service nginx")]
+    Assign {
+        #[arg(help = NAME)]
+        name: String,
+        #[command(flatten)]
+        place: PlaceArguments,
+    },
+    /// End an assignment. Open connections keep their controller
+    #[command(after_help = "Example: anabranch-linux unassign lia --service nginx")]
+    Unassign {
+        #[arg(help = NAME)]
+        name: String,
+        #[command(flatten)]
+        place: PlaceArguments,
     },
     /// Decide which subflows of a loaded controller with +sbd share a bottleneck, until it is
     /// unloaded or Ctrl-C. Without this command all subflows of a connection are coupled
@@ -103,6 +124,27 @@ enum Command {
     },
 }
 
+/// Who gets a controller.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct PlaceArguments {
+    /// A control group of version 2: its directory, or its path as /proc/PID/cgroup has it
+    #[arg(long, value_name = "PATH")]
+    cgroup: Option<PathBuf>,
+    /// A unit of systemd that runs, such as nginx or nginx.service
+    #[arg(long, value_name = "UNIT")]
+    service: Option<String>,
+}
+
+impl PlaceArguments {
+    fn place(self) -> Place {
+        match self.service {
+            Some(unit) => Place::Service(unit),
+            None => Place::Cgroup(self.cgroup.unwrap_or_default()),
+        }
+    }
+}
+
 /// Runs the command that was typed.
 pub(crate) fn main() -> ExitCode {
     // Wrong arguments end here, with the status 2.
@@ -121,8 +163,25 @@ pub(crate) fn main() -> ExitCode {
 fn run(command: Command) -> Result<bool, Refused> {
     match command {
         Command::Check { json } => check::command(json.as_deref()),
-        Command::Load { name, min_ssthresh } => load(&name, min_ssthresh).map(|()| true),
+        Command::Load { name, min_ssthresh, replace } => {
+            load(&name, min_ssthresh, replace).map(|()| true)
+        }
         Command::Unload { name, force } => unload(&name, force).map(|()| true),
+        Command::Assign { name, place } => {
+            let path = OPERATOR.assign(&name, &place.place())?;
+            let name = OPERATOR.kernel_name(&name)?;
+            say(&format!(
+                "new connections of {} get {name}; open ones keep theirs",
+                path.display()
+            ))?;
+            Ok(true)
+        }
+        Command::Unassign { name, place } => {
+            let path = OPERATOR.unassign(&name, &place.place())?;
+            let name = OPERATOR.kernel_name(&name)?;
+            say(&format!("{} is no longer assigned {name}", path.display()))?;
+            Ok(true)
+        }
         Command::Couple { name } => couple(&name).map(|()| true),
         Command::Status { json, watch, wide } => {
             status::command(json.as_deref(), watch, wide).map(|()| true)
@@ -133,16 +192,41 @@ fn run(command: Command) -> Result<bool, Refused> {
     }
 }
 
-fn load(name: &str, min_ssthresh: Option<u32>) -> Result<(), Refused> {
-    let kernel_name = OPERATOR.load(name, min_ssthresh.and_then(NonZeroU32::new))?;
+fn load(name: &str, min_ssthresh: Option<u32>, replace: bool) -> Result<(), Refused> {
+    let min_ssthresh = min_ssthresh.and_then(NonZeroU32::new);
+    if replace && let Some(done) = OPERATOR.replace(name, min_ssthresh)? {
+        return say(&told(&done));
+    }
+    let kernel_name = OPERATOR.load(name, min_ssthresh)?;
     say(&format!(
         "loaded as {kernel_name}; select it with sysctl -w \
          net.ipv4.tcp_congestion_control={kernel_name}, or by TCP_CONGESTION on a socket"
     ))
 }
 
+/// What a replacement did.
+fn told(done: &Replaced) -> String {
+    let Replaced { kernel_name, earlier, defaults, whole } = done;
+    let mut text = format!("replaced {kernel_name}");
+    text += &match earlier {
+        Some(0) => String::new(),
+        None => "; the number of sockets that keep the earlier one is unknown".to_owned(),
+        Some(1) => "; 1 socket keeps the earlier one until it closes".to_owned(),
+        Some(count) => format!("; {count} sockets keep the earlier one until they close"),
+    };
+    if *defaults > 0 {
+        let s = if *defaults == 1 { "" } else { "s" };
+        text += &format!("\nit is the default of {defaults} network namespace{s}, as before");
+    }
+    if !whole {
+        text += "\nother network namespaces were not looked at, and those whose default it is still \
+                 give the earlier one to new connections: that needs CAP_SYS_ADMIN and CAP_SYS_PTRACE";
+    }
+    text
+}
+
 fn unload(name: &str, force: bool) -> Result<(), Refused> {
-    let Unloaded { kernel_name, kept } = OPERATOR.unload(name, force)?;
+    let Unloaded { kernel_name, kept, cgroups } = OPERATOR.unload(name, force)?;
     let left = match kept {
         Some(0) => String::new(),
         None => "the number of sockets that keep it until they close is unknown".to_owned(),
@@ -154,6 +238,9 @@ fn unload(name: &str, force: bool) -> Result<(), Refused> {
         false => say(&format!(
             "unloaded; {left}\nA listening socket may pass it on to connections that it accepts."
         ))?,
+    }
+    for cgroup in cgroups {
+        say(&format!("{cgroup} is no longer assigned {kernel_name}"))?;
     }
     if !force {
         return Ok(());

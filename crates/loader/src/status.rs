@@ -87,6 +87,13 @@ fn controllers(found: &[ControllerStatus]) -> String {
         text += "\ncrowded: ACKs on connections with too many subflows, which run Reno on each. \
                  Allow fewer subflows.";
     }
+    for one in found {
+        for cgroup in &one.cgroups {
+            let (name, law, words) = (&one.name, &one.law, OPERATOR.words);
+            text += &format!("\n{name} is assigned to {cgroup}; ");
+            text += &format!("`{words} unassign {law} --cgroup {cgroup}` ends that");
+        }
+    }
     text
 }
 
@@ -170,8 +177,12 @@ mod tests {
             listening: 0,
             earlier: 0,
             counters,
+            cgroups: vec!["/sys/fs/cgroup/a".to_owned()],
         };
         let text = controllers(&[one]);
+        assert!(
+            text.ends_with("`anabranch-linux unassign lia --cgroup /sys/fs/cgroup/a` ends that")
+        );
         assert!(text.contains("name    law  sockets  acks  coupled  losses  crowded\n"), "{text}");
         assert!(text.contains("\n0 for all: listening, earlier, missed, repairs\n"), "{text}");
         assert!(text.contains("Allow fewer subflows"), "{text}");

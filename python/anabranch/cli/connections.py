@@ -138,6 +138,12 @@ def controllers(found: Sequence[ControllerStatus]) -> list[Any]:
         for one in found
         if one.counters["crowded"]
     ]
+    notes += [
+        f"{one.name} is assigned to {named(cgroup)}; `anabranch linux unassign {one.law} --cgroup "
+        f"{named(cgroup)}` ends that"
+        for one in found
+        for cgroup in one.cgroups
+    ]
     shown = Table("Controllers", head, rows, 2, spare=("law", "coupled", "losses"))
     return [without(shown, zero), *notes]
 

@@ -99,7 +99,8 @@ def check(json: JsonAloneOption = None, format_: FormatOption = TEXT) -> None:
     cls=Command,
     epilog="Example: sudo .venv/bin/anabranch linux load olia && "
     "sudo sysctl -w net.ipv4.tcp_congestion_control=ab_olia\n\n"
-    "Example: sudo .venv/bin/anabranch linux load lia+sbd",
+    "Example: sudo .venv/bin/anabranch linux load lia+sbd\n\n"
+    "Example: sudo .venv/bin/anabranch linux load --replace olia",
 )
 def load(
     name: NameArgument,
@@ -113,11 +114,19 @@ def load(
             "(1 for OLIA and BALIA, 2 for others).",
         ),
     ] = None,
+    replace: Annotated[
+        bool,
+        typer.Option(
+            "--replace",
+            help="If one is loaded under this name, put this one into its place: connections keep the "
+            "earlier one until they close, new ones get this one, and defaults stay.",
+        ),
+    ] = False,
 ) -> None:
     """Load a controller until `unload` or reboot: connections that select its name are coupled."""
     from .operate import load_command
 
-    load_command(name, min_ssthresh)
+    load_command(name, min_ssthresh, replace)
 
 
 @linux_app.command(
@@ -139,6 +148,43 @@ def unload(
     from .operate import unload_command
 
     unload_command(name, force)
+
+
+CgroupOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--cgroup",
+        help="A control group of version 2: its directory, or its path as /proc/PID/cgroup has it.",
+    ),
+]
+ServiceOption = Annotated[
+    str | None,
+    typer.Option("--service", help="A unit of systemd that runs, such as nginx or nginx.service."),
+]
+
+
+@linux_app.command(
+    cls=Command, epilog="Example: sudo .venv/bin/anabranch linux assign lia --service nginx"
+)
+def assign(name: NameArgument, cgroup: CgroupOption = None, service: ServiceOption = None) -> None:
+    """Have the processes of a control group or of a service get a loaded controller, until
+    `unassign` or `unload`, or until the group is gone. Open connections keep theirs.
+    """
+    from .operate import assign_command
+
+    assign_command(name, cgroup, service)
+
+
+@linux_app.command(
+    cls=Command, epilog="Example: sudo .venv/bin/anabranch linux unassign lia --service nginx"
+)
+def unassign(
+    name: NameArgument, cgroup: CgroupOption = None, service: ServiceOption = None
+) -> None:
+    """End an assignment. Open connections keep their controller."""
+    from .operate import unassign_command
+
+    unassign_command(name, cgroup, service)
 
 
 @linux_app.command(cls=Command, epilog="Example: sudo .venv/bin/anabranch linux couple lia+sbd")

@@ -15,7 +15,7 @@ from .controllers import LEAST_KERNEL, NOT_BUILT, attached, built, new_enough
 from .errors import LinuxError
 from .idle import SETTING, Restart, decays, restarts
 from .namespace import Namespace, read_setting
-from .rights import TO_LOAD, TO_RUN, as_root, is_root, lacking
+from .rights import LOCKDOWN, TO_LOAD, TO_RUN, as_root, is_root, lacking, lockdown
 from .tcp_info import IPPROTO_MPTCP
 
 BTF = Path("/sys/kernel/btf/vmlinux")
@@ -65,6 +65,7 @@ def facts() -> list[Fact]:
         kernel,
         rights,
         capabilities,
+        locked,
         build,
         mptcp,
         types,
@@ -109,6 +110,19 @@ def capabilities() -> Fact:
         detail, _, remedy = why.partition("; ")
         return Fact("capabilities", "no", detail, remedy, ("load",))
     return Fact("capabilities", "yes", ", ".join(TO_LOAD), "", ("load",))
+
+
+def locked() -> Fact:
+    """Whether the kernel keeps its memory from root, and so from BPF."""
+    level = lockdown()
+    if not level:
+        remedy = "mount -t securityfs securityfs /sys/kernel/security; see fields"
+        return Fact("lockdown", "unknown", f"{LOCKDOWN} is not there", remedy, ())
+    if level == "confidentiality":
+        detail = f"{level}: BPF may not read the kernel's memory, as controllers do"
+        remedy = "boot without lockdown=confidentiality; integrity does no harm"
+        return Fact("lockdown", "no", detail, remedy)
+    return Fact("lockdown", "yes", f"{level}: BPF may read the kernel's memory")
 
 
 def hindered() -> str:

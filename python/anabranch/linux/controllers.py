@@ -20,7 +20,7 @@ from .compile import compiled, compiled_header, in_terms_of
 from .errors import LinuxError
 from .fit import kernels_own
 from .namespace import read_setting
-from .rights import check_root
+from .rights import LOCKED, check_root, locked
 
 NOT_BUILT = (
     "this build has no controllers for the kernel: install clang, libelf-dev and zlib1g-dev, "
@@ -193,14 +193,8 @@ def load(
     """A controller in the kernel: see `KernelController`. Raises LinuxError that names the
     remedy.
     """
-    text = written(law)
     usual = names_of(law)
-    if header_file(law):
-        name, program = None, compiled_header(Path(law))
-    elif text:
-        name, program = text, compiled(text)
-    else:
-        name, program = known_name(law), None
+    name, program = program_of(law)
     try:
         return _core.KernelController(
             name,
@@ -214,8 +208,11 @@ def load(
     except FileExistsError:
         raise LinuxError(f"the kernel has a controller {kernel_name or usual} already") from None
     except OSError as error:
+        text = written(law)
         if isinstance(error, PermissionError):
             check_root("load")  # else the kernel refused the program, and says why
+        if locked():
+            raise LinuxError(f"this kernel cannot run the controller {law}: {LOCKED}") from None
         said = in_terms_of(text, str(error)) if text else str(error)
         if not new_enough(platform.release()):
             least = ".".join(map(str, LEAST_KERNEL))
@@ -224,6 +221,17 @@ def load(
             f"this kernel cannot run the controller {law if header_file(law) else law_of(law)}: {said}\n"
             "help: `anabranch linux check` shows what is missing"
         ) from None
+
+
+def program_of(law: str) -> tuple[str | None, bytes | None]:
+    """What `KernelController` takes for a law: its name or text, and its compiled C unless it
+    ships. Raises LinuxError.
+    """
+    if header_file(law):
+        return None, compiled_header(Path(law))
+    if text := written(law):
+        return text, compiled(text)
+    return known_name(law), None
 
 
 def new_enough(release: str) -> bool:

@@ -7,8 +7,8 @@ import glob
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass, fields
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, fields
 from itertools import chain
 from typing import TypeVar
 
@@ -17,7 +17,7 @@ from ..records import Record
 from .controllers import names
 from .errors import LinuxError
 from .namespace import Namespace, read_setting, write_setting
-from .rights import check_root
+from .rights import TO_LOOK, check_root, lacking
 from .selection import EVERYTHING, Selection
 
 T = TypeVar("T")
@@ -174,6 +174,8 @@ class ControllerStatus(Record):
     they close.
     """
     counters: dict[str, int]
+    cgroups: list[str] = field(default_factory=list)
+    """Directories of the control groups that it is assigned to."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,7 +210,7 @@ def status(only: Selection = EVERYTHING) -> Status:
     check_root("status")
     # Sockets of a controller are counted whatever connections are selected, but in a namespace.
     rows = sockets(only.namespace)
-    loaded = []
+    loaded, cgroups = [], assigned()
     for law in loaded_now():
         name = names().get(law, law)  # a law in text goes by its name in the kernel
         if not only.has_controller(name):
@@ -226,6 +228,7 @@ def status(only: Selection = EVERYTHING) -> Status:
                 listening=use.listening,
                 earlier=use.earlier,
                 counters=counters,
+                cgroups=cgroups.get(name, []),
             )
         )
     working = [row for row in rows if row.at_work]
@@ -244,6 +247,17 @@ def loaded_now() -> dict[str, int]:
         raise LinuxError(f"which controllers are loaded cannot be known: {error}") from None
 
 
+def assigned() -> dict[str, list[str]]:
+    """The control groups that controllers are assigned to, by their name in the kernel. None where
+    others than root can write to the directory of pins; `load` and `unload` name it.
+    """
+    found: dict[str, list[str]] = {}
+    with suppress(OSError):
+        for kernel_name, cgroup in _core.kernel_assigned():
+            found.setdefault(kernel_name, []).append(cgroup)
+    return found
+
+
 def sockets(namespace: int | None = None) -> list[ControlledSocket]:
     """Every TCP socket under one of our controllers, in any state, with the number of its
     namespace; of one namespace alone if its number is given.
@@ -259,7 +273,8 @@ def sockets(namespace: int | None = None) -> list[ControlledSocket]:
             for row in rows
         ]
     except OSError as error:
-        raise LinuxError(UNSEEN.format(error)) from None
+        needs = "; that needs CAP_SYS_ADMIN and CAP_SYS_PTRACE" if lacking(TO_LOOK) else ""
+        raise LinuxError(UNSEEN.format(f"{error}{needs}")) from None
 
 
 def subflows() -> list[ControlledSocket]:
@@ -298,6 +313,26 @@ def choose_reno_here(kernel_name: str) -> bool:
     chosen = read_setting(CHOICE) == kernel_name
     if chosen:
         write_setting(CHOICE, "reno")
+    return chosen
+
+
+def choose_again(kernel_name: str) -> int:
+    """Sets the default again where it has this name, as it is then the controller that has the name
+    now; in how many namespaces. Raises OSError.
+    """
+    for _ in everywhere(lambda: choose_again_here(kernel_name)):
+        pass
+    # Once more: a namespace made meanwhile may have copied the host's default before that was set.
+    return sum(chosen for _, chosen in everywhere(lambda: choose_again_here(kernel_name)))
+
+
+def choose_again_here(kernel_name: str) -> bool:
+    """Sets the default again in the namespace of the calling thread; whether it had this name.
+    Raises OSError.
+    """
+    chosen = read_setting(CHOICE) == kernel_name
+    if chosen:
+        write_setting(CHOICE, kernel_name)
     return chosen
 
 

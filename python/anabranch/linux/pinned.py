@@ -5,11 +5,22 @@ taken out.
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
 from .. import _core
-from .controllers import WRITTEN, available, header_file, law_file, load, names, names_of
+from .controllers import (
+    WRITTEN,
+    available,
+    couples_when_shared,
+    header_file,
+    law_file,
+    load,
+    names,
+    names_of,
+    program_of,
+)
 from .errors import LinuxError
-from .observe import chosen_in, loaded_now, using
+from .observe import choose_again, choose_again_here, chosen_in, loaded_now, using
 from .rights import check_root
 
 MOST_WAIT_S = 10.0
@@ -25,13 +36,78 @@ def load_for_good(name: str, min_ssthresh: int | None = None) -> str:
     kernel_name = names_of(name)
     check_root("load")
     if in_status(kernel_name) in loaded_now():
-        raise LinuxError(f"{kernel_name} is loaded already; `anabranch linux status` shows it")
+        raise LinuxError(
+            f"{kernel_name} is loaded already; `anabranch linux status` shows it\n"
+            f"help: `anabranch linux load --replace {name}` puts this one into its place"
+        )
     controller = load(name, min_ssthresh=min_ssthresh)
     try:
         controller.pin()
     except OSError as error:
         raise LinuxError(f"{kernel_name} could not be kept: {error}") from None
     return kernel_name
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """A controller that has replaced another one of its name."""
+
+    kernel_name: str
+    earlier: int | None
+    """Sockets that keep an earlier controller of this name until they close; None if unknown."""
+    defaults: int
+    """Network namespaces whose default was set again."""
+    whole: bool
+    """Whether all namespaces were looked at, instead of the caller's alone."""
+
+
+def replace_for_good(name: str, min_ssthresh: int | None = None) -> Replaced | None:
+    """Puts a controller into the place of the one that is loaded under its name, with settings of
+    its own. Connections keep the earlier one until they close; new ones get this one, also where
+    its name is their default. None if none is loaded under this name.
+
+    Raises LinuxError for an unknown name, a controller that is not pinned, a kernel that cannot run
+    this one, and without root; the earlier one stays in place then.
+    """
+    kernel_name = names_of(name)
+    check_root("load")
+    loaded = loaded_now()
+    if (law := in_status(kernel_name)) not in loaded:
+        return None
+    shipped_or_text, program = program_of(name)
+    try:
+        _core.KernelController.replace(
+            shipped_or_text,
+            kernel_name=kernel_name,
+            min_ssthresh=min_ssthresh,
+            sbd=couples_when_shared(name),
+            object=program,
+        )
+    except FileNotFoundError:
+        raise elsewhere(kernel_name, loaded[law]) from None
+    except OSError as error:
+        raise LinuxError(
+            f"{kernel_name} could not be replaced; the earlier one stays in place: {error}\n"
+            "help: `anabranch linux check` shows what is missing"
+        ) from None
+    try:
+        defaults, whole = choose_again(kernel_name), True
+    except PermissionError:
+        defaults, whole = int(choose_again_here(kernel_name)), False
+    try:
+        earlier = using(kernel_name).earlier
+    except LinuxError:
+        earlier = None
+    return Replaced(kernel_name, earlier, defaults, whole)
+
+
+def elsewhere(kernel_name: str, link: int) -> LinuxError:
+    """That a loaded controller has no pin of ours."""
+    return LinuxError(
+        f"{kernel_name} is in the kernel as BPF link {link}, which is not pinned in "
+        f"/sys/fs/bpf/anabranch: another process may hold it\n"
+        f"help: sudo bpftool link detach id {link}"
+    )
 
 
 def unload_for_good(name: str, force: bool = False) -> int | None:
@@ -56,11 +132,7 @@ def unload_for_good(name: str, force: bool = False) -> int | None:
     try:
         _core.kernel_unload(law)
     except FileNotFoundError:
-        raise LinuxError(
-            f"{kernel_name} is in the kernel as BPF link {loaded[law]}, which is not pinned in "
-            f"/sys/fs/bpf/anabranch: another process may hold it\n"
-            f"help: sudo bpftool link detach id {loaded[law]}"
-        ) from None
+        raise elsewhere(kernel_name, loaded[law]) from None
     except OSError as error:
         raise LinuxError(f"{kernel_name} could not be taken out: {error}") from None
     wait_until_gone(kernel_name)

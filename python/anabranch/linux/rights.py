@@ -15,11 +15,19 @@ CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21, "CAP_PERFMON": 38, "CA
 TO_LOAD = ("CAP_BPF", "CAP_NET_ADMIN", "CAP_PERFMON")
 """Needed to load, read and remove controllers."""
 
+TO_LOOK = (*TO_LOAD, "CAP_SYS_ADMIN")
+"""Needed to look at the sockets of all namespaces, and at what other processes have loaded."""
+
 TO_RUN = ("CAP_SYS_ADMIN", "CAP_NET_ADMIN")
 """Needed for the namespaces and devices of a run."""
 
 IN_SYS_ADMIN = ("CAP_BPF", "CAP_PERFMON")
 """Included in CAP_SYS_ADMIN."""
+
+LOCKDOWN = Path("/sys/kernel/security/lockdown")
+"""The level of lockdown, in brackets among all (kernel_lockdown(7))."""
+
+LOCKED = "the kernel is locked down (confidentiality), and BPF may not read its memory, as controllers do"
 
 WHOLE = ["0", "0", "4294967295"]
 """The map of user ids of the machine's first user namespace."""
@@ -68,11 +76,25 @@ def lacking(wanted: tuple[str, ...] = TO_LOAD) -> str:
     return f"this root is without {', '.join(names)}; in a container: {options}, or --privileged"
 
 
+def lockdown(file: Path = LOCKDOWN) -> str:
+    """The level of lockdown; empty if the kernel does not tell it."""
+    try:
+        return file.read_text().partition("[")[2].partition("]")[0]
+    except OSError:
+        return ""
+
+
+def locked() -> bool:
+    """Whether BPF may not read the kernel's memory, as far as the kernel tells."""
+    return lockdown() == "confidentiality"
+
+
 def check_root(command: str) -> None:
-    """Raises LinuxError unless this process may load controllers and look at them, for a command of
-    `anabranch linux`."""
+    """Raises LinuxError unless this process has the rights that a command of `anabranch linux`
+    needs.
+    """
     if not is_root():
         whole = f"linux {command}"
         raise LinuxError(f"`anabranch {whole}` needs root: {as_root(whole)}")
-    if why := lacking():
+    if why := lacking(TO_LOOK if command == "status" else TO_LOAD):
         raise LinuxError(why)
