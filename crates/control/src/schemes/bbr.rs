@@ -6,11 +6,14 @@
 //! probability.
 //!
 //! The phase in which `PROBE_BW` begins is random in the draft; here it follows from the
-//! nanoseconds of the clock, since a controller draws no random numbers.
+//! nanoseconds of the clock, since a controller draws no random numbers. A host is taken to send
+//! single segments: its quantum does not grow with the rate. `bbr:linux` has what the kernel adds
+//! (`bbr_linux.rs`), and there the quantum grows.
 
+use super::bbr_linux::{self, Aggregation};
 use super::each::{Each, Single};
 use super::filter::MaxFilter;
-use crate::kind::{Described, Kind};
+use crate::kind::{Choice, Described, Kind};
 use crate::scheme::Scheme;
 use crate::{Acked, Cause, Delivered, Needs, Phase, SegmentRate, Settings, Span, Window};
 
@@ -63,10 +66,12 @@ pub(crate) struct BbrControl {
     /// `PROBE_RTT` limits samples until this many segments are delivered.
     probed_until: f64,
     phase: Phase,
+    /// Of `bbr:linux`.
+    aggregation: Option<Aggregation>,
 }
 
 impl BbrControl {
-    pub(crate) fn new(settings: Settings) -> Self {
+    pub(crate) fn new(settings: Settings, version: Bbr) -> Self {
         BbrControl {
             cwnd: settings.initial_window,
             settings,
@@ -87,6 +92,7 @@ impl BbrControl {
             conservation_begins: false,
             probed_until: 0.0,
             phase: Phase::Open,
+            aggregation: (version == Bbr::Linux).then(Aggregation::default),
         }
     }
 
@@ -104,7 +110,33 @@ impl BbrControl {
         if self.rtprop.is_infinite() {
             return self.settings.initial_window;
         }
-        gain * self.btl_bw.max() * self.rtprop + QUANTA
+        let product = gain * self.btl_bw.max() * self.rtprop;
+        match self.aggregation {
+            None => product + QUANTA,
+            Some(_) => self.quantized(product),
+        }
+    }
+
+    /// In Linux: a window with room for what is handed down at once.
+    fn quantized(&self, window: f64) -> f64 {
+        let paced = self.pacing_rate.map_or(0.0, |rate| rate.0);
+        bbr_linux::quantized(window, paced, matches!(self.mode, Mode::ProbeBw { index: 0, .. }))
+    }
+
+    /// The window that [`BbrControl::set_cwnd`] heads for.
+    fn target(&mut self, sample: &Delivered) -> f64 {
+        let (_, gain) = self.gains();
+        let rate = self.btl_bw.max();
+        let Some(aggregation) = &mut self.aggregation else {
+            return self.inflight(gain);
+        };
+        let now = sample.now.seconds();
+        aggregation.on_ack(now, sample.segments, rate, self.cwnd, self.round_start);
+        if !self.filled_pipe || self.rtprop.is_infinite() {
+            return self.inflight(gain);
+        }
+        let extra = aggregation.window(rate);
+        self.quantized(gain * rate * self.rtprop + extra)
     }
 
     /// `BBRUpdateBtlBw`.
@@ -239,7 +271,8 @@ impl BbrControl {
         if self.btl_bw.max() == 0.0 {
             return;
         }
-        let rate = SegmentRate(gain * self.btl_bw.max());
+        let margin = if self.aggregation.is_some() { bbr_linux::MARGIN } else { 1.0 };
+        let rate = SegmentRate(margin * gain * self.btl_bw.max());
         if self.filled_pipe || self.pacing_rate.is_none_or(|old| rate > old) {
             self.pacing_rate = Some(rate);
         }
@@ -247,8 +280,7 @@ impl BbrControl {
 
     /// `BBRSetCwnd`.
     fn set_cwnd(&mut self, sample: &Delivered) {
-        let (_, gain) = self.gains();
-        let target = self.inflight(gain);
+        let target = self.target(sample);
         if sample.lost > 0.0 && sample.phase != Phase::Open {
             self.cwnd = (self.cwnd - sample.lost).max(1.0);
         }
@@ -331,9 +363,14 @@ impl Single for BbrControl {
     }
 }
 
-/// The kind `bbr`, without options.
+/// Which BBR of version 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bbr;
+pub enum Bbr {
+    /// That of the draft.
+    Draft,
+    /// As Linux has it.
+    Linux,
+}
 
 impl Kind for Bbr {
     const DESCRIBED: Described = Described {
@@ -343,7 +380,12 @@ impl Kind for Bbr {
         source: "Cardwell et al. 2016; Internet-Draft of 2017",
         ..Described::DEFAULT
     };
-    const PLAIN: Option<Self> = Some(Bbr);
+    const PLAIN: Option<Self> = Some(Bbr::Draft);
+    const CHOICES: &'static [Choice<Self>] = &[Choice::word(
+        "linux",
+        Bbr::Linux,
+        "as in Linux 6.18: larger windows, for segmentation offload and ACKs that come together",
+    )];
 }
 
 impl Scheme for Bbr {
@@ -354,7 +396,7 @@ impl Scheme for Bbr {
     }
 
     fn control(self, settings: Settings, paths: usize) -> Each<BbrControl> {
-        Each::new(BbrControl::new(settings), paths)
+        Each::new(BbrControl::new(settings, self), paths)
     }
 }
 
@@ -399,7 +441,7 @@ mod tests {
 
     #[test]
     fn it_finds_the_rate_of_the_bottleneck_and_keeps_twice_the_bdp_as_its_window() {
-        let mut bbr = BbrControl::new(Settings::default());
+        let mut bbr = BbrControl::new(Settings::default(), Bbr::Draft);
         run(&mut bbr, 8.0);
         assert!((bbr.btl_bw.max() - 1000.0).abs() < 20.0, "{}", bbr.btl_bw.max());
         assert!((bbr.rtprop - 0.05).abs() < 0.002, "{}", bbr.rtprop);
@@ -409,7 +451,7 @@ mod tests {
 
     #[test]
     fn startup_paces_at_its_gain_times_the_initial_window_until_it_delivers_more() {
-        let mut bbr = BbrControl::new(Settings::default());
+        let mut bbr = BbrControl::new(Settings::default(), Bbr::Draft);
         let first = Delivered {
             now: Time(50_000_000),
             rtt: Span::millis(50),
@@ -428,7 +470,7 @@ mod tests {
 
     #[test]
     fn it_probes_for_the_round_trip_after_ten_seconds_without_a_smaller_one() {
-        let mut bbr = BbrControl::new(Settings::default());
+        let mut bbr = BbrControl::new(Settings::default(), Bbr::Draft);
         run(&mut bbr, 5.0);
         bbr.rtprop_stamp = -20.0;
         let sample = Delivered {
@@ -445,11 +487,21 @@ mod tests {
 
     #[test]
     fn a_loss_does_not_lower_the_window_for_longer_than_recovery() {
-        let mut bbr = BbrControl::new(Settings::default());
+        let mut bbr = BbrControl::new(Settings::default(), Bbr::Draft);
         run(&mut bbr, 8.0);
         let before = bbr.window().cwnd;
         bbr.on_congestion(Cause::FastRetransmit);
         bbr.on_recovered();
         assert_eq!(bbr.window().cwnd, before);
+    }
+
+    #[test]
+    fn in_linux_the_window_has_room_for_offload_and_acks_that_come_together() {
+        let mut bbr = BbrControl::new(Settings::default(), Bbr::Linux);
+        run(&mut bbr, 8.0);
+        let (product, offload) = (100.0, 6.0);
+        let over = bbr.window().cwnd - product - offload;
+        assert!((0.0..12.0).contains(&over), "{}", bbr.window().cwnd);
+        assert_eq!(bbr.window().cwnd % 2.0, 0.0);
     }
 }

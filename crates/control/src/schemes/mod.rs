@@ -10,6 +10,7 @@ use crate::{LawVisitor, Needs, Settings};
 mod background;
 mod delay;
 mod each;
+mod bbr_linux;
 mod filter;
 mod pooled;
 mod switching;
