@@ -35,7 +35,7 @@ CAPTURES = Path("out/advice")
 PAIRS = 20
 SEED = 1
 
-MEASURED = ("cubic", "bbr", "lia", "olia", "balia", "lia+sbd")
+MEASURED = ("cubic", "bbr", "lia", "olia", "balia", "lia+sbd", "coupled-cubic")
 """The candidates that are run."""
 
 DURATION_S, WARMUP_S = 30, 10

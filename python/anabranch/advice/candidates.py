@@ -86,6 +86,13 @@ CANDIDATES = (
 )
 
 
+SIMULATED = {"bbr": "bbr:linux"}
+"""What stands in simulation for a controller of the kernel, where it is not of the same name."""
+
+ALONE = {"coupled-cubic": "cubic"}
+"""What a coupled controller is on a path alone; Reno if it is not here."""
+
+
 @dataclass(frozen=True)
 class Situation:
     """Links, and what is assumed about them."""

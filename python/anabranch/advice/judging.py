@@ -15,7 +15,18 @@ from ..makers import Core, Maker
 from ..scenario import Scenario
 from ..statistics import Interval, foreseen, interval, ratio_of_means
 from ..theory import Network, TheoryError, equilibrium
-from .candidates import CANDIDATES, MINE, OTHER, SPAN, Candidate, Situation, Span, document
+from .candidates import (
+    ALONE,
+    CANDIDATES,
+    MINE,
+    OTHER,
+    SIMULATED,
+    SPAN,
+    Candidate,
+    Situation,
+    Span,
+    document,
+)
 from .links import Link, distinct
 from .measured import Measured
 
@@ -232,12 +243,12 @@ class Bench:
 
     def equilibrium_bps(self, controller: str) -> float | None:
         """Theory's rate of the connection, for the situation that is most likely. A law with
-        `+sbd` is the law where the paths share, and Reno on each where not.
+        `+sbd` is the law where the paths share, and on each what it is alone where not.
         """
         situation = self.middle
         law, sbd, _ = controller.partition("+sbd")
         if sbd and situation.shared_bps is None:
-            law = "reno"
+            law = ALONE.get(law, "reno")
         every = list(range(len(situation.links)))
         try:
             plan = Scenario.written(document(situation, law, every, self.span)).plan()
@@ -256,6 +267,7 @@ class Bench:
         """
         first = self.situations[0]
         every = range(len(first.links)) if paths is None else paths
+        controller = SIMULATED.get(controller, controller)
 
         def scenario(situation: Situation) -> Scenario:
             return Scenario.written(document(situation, controller, list(every), self.span))

@@ -119,7 +119,9 @@ def unknown(advice: Advice) -> list[str]:
     if advice.measured:
         found += advice.measured.notes
     if advice.best.candidate.controller == "bbr":
-        found.append("how the BBR of your kernel differs: version 1 was simulated")
+        found.append(
+            "how the BBR of your kernel differs: version 1 was simulated, as in Linux 6.18"
+        )
     found.append("radio links vary; rates were taken as constant")
     return found
 

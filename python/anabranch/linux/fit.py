@@ -24,8 +24,8 @@ _DELAYED_ACK_S = 0.04
 _HEADERS_BYTES = 52  # IPv4, TCP, time stamps
 
 
-OWN = ("bbr", "cubic", "lp")
-"""Controllers beside Reno that the kernel has under the same name, if it was built with them."""
+OWN = {"bbr": "bbr", "bbr:linux": "bbr", "cubic": "cubic", "lp": "lp"}
+"""The kernel's names of its controllers beside Reno, if it was built with them, by ours."""
 
 
 def kernels_own(controller: str) -> str | None:
@@ -37,7 +37,7 @@ def kernels_own(controller: str) -> str | None:
         return named["linux"]
     if named["kind"] == "reno" and named["ported"] and not named["port"]:
         return "reno"
-    return named["text"] if named["text"] in OWN else None
+    return OWN.get(named["text"])
 
 
 def source_of(planned: Class) -> str:
@@ -211,5 +211,8 @@ def differences(plan: Plan) -> list[str]:
     if "cubic" in own:
         found.append("the kernel's CUBIC ends slow start by HyStart (Ha and Rhee 2011)")
     if "bbr" in own:
-        found.append("the kernel's BBR has its own long-term rate sampling against policers")
+        found.append(
+            "the kernel's BBR looks for policers (long-term rate sampling); of its larger windows "
+            "`bbr:linux` knows, and `bbr` does not"
+        )
     return found

@@ -8,9 +8,9 @@ use crate::slow_start::AnySlowStart;
 use crate::{LawVisitor, Needs, Settings};
 
 mod background;
+mod bbr_linux;
 mod delay;
 mod each;
-mod bbr_linux;
 mod filter;
 mod pooled;
 mod switching;
