@@ -34,19 +34,23 @@ fn part(views: &Views) -> f64 {
     }
 }
 
+fn cubed(x: f64) -> f64 {
+    x * x * x
+}
+
 fn growth(views: &Views) -> (f64, Option<f64>) {
     let view = views.path[views.me as usize];
     let (w, part) = (f64::from(view.cwnd), part(views));
     let [y, reno, large, _] = view.notes;
     let (y, reno) = (y as i64 as f64 * ROOTS, reno as f64 * SEGMENTS);
     let w_max = f64::from(large as u32) * LARGE;
-    let ahead = (C * part * part).cbrt() * f64::from(view.srtt) * 1e-6;
-    let at = y.powi(3) + w_max;
-    let later = ((y + ahead).powi(3) + w_max).clamp(w, 1.5 * w);
+    let ahead = libm::cbrt(C * part * part) * f64::from(view.srtt) * 1e-6;
+    let at = cubed(y) + w_max;
+    let later = (cubed(y + ahead) + w_max).clamp(w, 1.5 * w);
     let target = if at < reno { reno.max(w) } else { later };
-    let magnitude = (y.abs() + ahead).powi(3) + w_max + w.max(target);
+    let magnitude = cubed(y.abs() + ahead) + w_max + w.max(target);
     let error = 64.0 * U * magnitude / w + FIXED;
-    let near = (at - reno).abs() <= 64.0 * U * (y.abs().powi(3) + w_max + reno);
+    let near = (at - reno).abs() <= 64.0 * U * (cubed(y.abs()) + w_max + reno);
     ((target - w) / w, (!near).then_some(error))
 }
 

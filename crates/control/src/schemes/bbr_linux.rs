@@ -57,7 +57,8 @@ impl Aggregation {
     }
 }
 
-/// Window `w` in whole segments, with what segmentation offload and, `probing`, a faster phase need.
+/// Window `w` in whole segments, with what segmentation offload and, if `probing`, the faster phase
+/// need.
 pub(super) fn quantized(w: f64, pacing_rate: f64, probing: bool) -> f64 {
     let least = if pacing_rate < SLOW { 1.0 } else { 2.0 };
     let offload = ((pacing_rate / 1024.0) as u32 as f64).clamp(least, MOST);
