@@ -22,4 +22,10 @@ static inline u32 ab_min(u32 a, u32 b)
 	return a < b ? a : b;
 }
 
+/* Whether the kernel reduces the rate in this state: the window then follows delivered segments. */
+static inline bool ab_reducing(u8 state)
+{
+	return state == TCP_CA_CWR || state == TCP_CA_RECOVERY;
+}
+
 #endif

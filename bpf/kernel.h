@@ -159,12 +159,6 @@ struct tcp_congestion_ops {
 enum { TCP_ESTABLISHED = 1, TCP_CLOSE_WAIT = 8 };
 enum { TCP_CA_OPEN, TCP_CA_DISORDER, TCP_CA_CWR, TCP_CA_RECOVERY, TCP_CA_LOSS };
 
-/* Whether the kernel reduces the rate in this state: the window then follows delivered segments. */
-static inline bool ab_reducing(u8 state)
-{
-	return state == TCP_CA_CWR || state == TCP_CA_RECOVERY;
-}
-
 enum { CA_EVENT_TX_START };
 
 #define TCP_INFINITE_SSTHRESH 0x7fffffff

@@ -6,7 +6,7 @@
 #ifndef AB_LAW_NOTES_H
 #define AB_LAW_NOTES_H
 
-#include "kernel.h"
+#include "common.h"
 
 #include "include/intf.h"
 
@@ -96,7 +96,7 @@ static inline void ab_news_of_loss(struct tcp_sock *tp, struct ab_path *p, u32 c
 
 /* Puts notes into the view of `me`. Global, for then the verifier takes the views as written: see
  * ab_visit. */
-__attribute__((noinline, weak)) int ab_see_notes(struct ab_views *v, const struct ab_notes *n)
+AB_FUNCTION int ab_see_notes(struct ab_views *v, const struct ab_notes *n)
 {
 	if (!v || !n)
 		return 0;
