@@ -309,7 +309,8 @@ mod tests {
             )
         );
         assert!(wrong.ends_with(
-            "help: those that it can run are balia, ewtcp, fully-coupled, lia, olia, reno, semicoupled"
+            "help: those that it can run are balia, coupled-cubic, ewtcp, fully-coupled, lia, olia, \
+             reno, semicoupled"
         ));
         for name in ["olia+hystart", "OLIA+sbd:rfc8382", "cubic"] {
             assert!(OPERATOR.kernel_name(name).is_err(), "{name}");
