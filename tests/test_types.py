@@ -93,6 +93,7 @@ OPEN = {
     "sharing/errors.py": "JSON that it writes",
     "sharing/finding.py": "JSON that it writes",
     "sharing/live.py": "JSON that it writes",
+    "sharing/wifi.py": "a scenario as nested data",
     "sweeps/clusters.py": "a cluster's file as YAML has it",
 }
 """Files that have data without types, and why; in plots it is how something looks, too."""

@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from itertools import pairwise
 from pathlib import Path
 
 import left
@@ -32,9 +31,6 @@ pytestmark = pytest.mark.usefixtures("kernel", "controllers", "clean", "programs
 
 __all__ = ["clean"]
 
-BLOCK = 128 * 1024
-"""What iperf3 writes at once, in bytes. If the socket takes a part of it, iperf3 3.12 goes on with
-the next block of its file, also over plain TCP."""
 RATE_BPS = 16e6
 BYTES = 16_000_000
 """Four seconds over both paths, and as much again for the path that fails."""
@@ -99,10 +95,9 @@ def staged() -> Iterator[Stage]:
         with stage.sender.inside():
             write_setting(observe.CHOICE, "ab_lia")
         yield stage
-        # iperf3 closes with data unread, and the kernel keeps such a connection for a minute, also
-        # under Reno: the namespaces take it along.
-        stage.close()
-        assert left.eventually(lambda: not observe.sockets(), within_s=20.0)
+        # iperf3 closes with data unread: the kernel keeps such a connection for a minute, under
+        # Reno too.
+        assert left.eventually(lambda: not observe.sockets(), within_s=120.0)
 
 
 def turn(stage: Stage, path: int, state: str) -> None:
@@ -162,16 +157,15 @@ def test_a_file_that_curl_sends_is_whole_through_a_failure_and_a_forced_unload(
         assert server.hashes == [hashlib.sha256(file.read_bytes()).hexdigest()]
 
 
-def test_what_iperf3_received_is_what_it_sent_through_a_failure_and_a_forced_unload(
-    tmp_path: Path,
-) -> None:
-    sent, received = tmp_path / "sent", tmp_path / "received"
-    sent.write_bytes(random.Random(2).randbytes(BYTES))
-    received.touch()
+def test_iperf3_goes_on_through_a_failure_and_a_forced_unload() -> None:
+    """It checks no content itself, and its file mode (`-F`, 3.12) sends what is left of an earlier
+    block again where the socket took a part, also over plain TCP: so it is counted here, and the
+    bytes are those of curl, above.
+    """
     with staged() as stage:
-        server = begin(stage, "receiver", "iperf3", "--server", "--one-off", "-F", str(received))
+        server = begin(stage, "receiver", "iperf3", "--server", "--one-off")
         time.sleep(0.5)
-        words = ("--client", "10.9.0.2", "--bind", "10.9.0.1", "-F", str(sent), "--json")
+        words = ("--client", "10.9.0.2", "--bind", "10.9.0.1", "--bytes", str(BYTES), "--json")
         client = begin(stage, "sender", "iperf3", *words)
         assert used(2)
         time.sleep(0.5)
@@ -179,17 +173,12 @@ def test_what_iperf3_received_is_what_it_sent_through_a_failure_and_a_forced_unl
         time.sleep(1.5)
         turn(stage, 1, "up")
         time.sleep(0.5)
-        assert client.poll() is None, "the file was too short to see all of it"
+        assert client.poll() is None, "it was too short to see all of it"
         done("unload", "lia+sbd", "--force")
         said, _ = client.communicate(timeout=60)
         server.communicate(timeout=60)
-    assert "error" not in json.loads(said)
-    whole, part = sent.read_bytes(), received.read_bytes()
-    assert len(part) > 0.8 * BYTES
-    starts = [part.find(whole[at : at + 32]) for at in range(0, BYTES, BLOCK)]
-    starts = [start for start in starts if start >= 0]
-    assert starts == sorted(starts)
-    assert starts[0] == 0
-    for start, end in pairwise([*starts, len(part)]):
-        at = whole.find(part[start : start + 32])
-        assert part[start:end] == whole[at : at + end - start]
+    report = json.loads(said)
+    assert "error" not in report
+    assert report["end"]["sum_sent"]["bytes"] >= BYTES
+    assert report["end"]["sum_received"]["bytes"] > 0.8 * BYTES  # it does not read the rest
+    assert report["end"]["sender_tcp_congestion"] == "ab_lia"
