@@ -28,11 +28,8 @@ LATE_MS = 25.0
 """What clock ticks, the wire and a busy machine add to a timer."""
 ATTEMPTS = 3
 """A busy machine delays single packets, and no attempt with a late one counts."""
-SEGMENTS = 56
+SEGMENTS = 70
 """The window has grown after some 30, and the timer after five more."""
-FEWEST = 10
-"""Waits for the timer that has grown, of which there is a median."""
-
 CASES = {"fast": (100, False), "slow": (240, False), "pushed": (100, True)}
 """Round trip in milliseconds, and whether segments have PSH."""
 TIMERS_MS = {"fast": (40, 80, 100), "slow": (40, 80, 160, 200)}
@@ -87,7 +84,7 @@ def follows(waits: list[float], timers_ms: tuple[int, ...]) -> bool:
     first, grown = timed[: len(timers_ms)], timed[len(timers_ms) :]
     return (
         8 <= len(at_once) <= 40
-        and len(grown) >= FEWEST
+        and len(grown) > 20
         and all(within(wait, timer) for wait, timer in zip(first, timers_ms, strict=True))
         and within(median(grown), timers_ms[-1])
     )
