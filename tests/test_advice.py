@@ -26,7 +26,8 @@ from anabranch.advice import (
 )
 from anabranch.advice.candidates import Situation, Span
 from anabranch.advice.links import distinct
-from anabranch.advice.saying import unknown, verdict
+from anabranch.advice.saying import of_settings, steps, unknown, verdict
+from anabranch.advice.settings import Setting
 from anabranch.cli.application import app
 from anabranch.statistics import Interval
 
@@ -130,6 +131,16 @@ def test_the_commands_load_and_unload_what_is_advised() -> None:
     assert not any("anabranch" in line for line in [*do, *undo])
 
 
+def test_a_larger_buffer_is_for_the_host_that_receives() -> None:
+    small = replace(advice(False), situation=Situation(LINKS, False, 2**18))
+    do, undo = commands(small)
+    assert not any("tcp_rmem" in line for line in [*do, *undo])
+    said = dict(steps(small))
+    assert "tcp_rmem" in said["On the host that receives"][0]
+    assert "6291456" in said["To undo it on the host that receives"][0]
+    assert "On the host that receives" not in dict(steps(advice(False)))
+
+
 def test_the_commands_have_the_kernels_own_name_of_every_candidate() -> None:
     glue = "\n".join(file.read_text() for file in GLUE.glob("*.bpf.c"))
     table = re.findall(r'AB_CONTROLLER\("(\w+)"\)', glue)
@@ -156,6 +167,48 @@ def test_what_was_assumed_is_said() -> None:
     assert [line for line in found if line.startswith("x: its round trip")]
     assert [line for line in found if line.startswith("whether the links share")]
     assert not [line for line in found if line.startswith("a:")]
+
+
+def setting(scheduler: str, mib: int, mbps: float, half: float = 0.0) -> Setting:
+    """Numbers of a setting."""
+    return Setting(
+        scheduler, mib * 2**20, Interval(1e6 * mbps, 1e6 * half, 4), Interval(1.0, 0.0, 4), 1e6
+    )
+
+
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [
+        ((setting("blest", 1, 10.4),), "No other scheduler or receive buffer gives 5 % more."),
+        ((setting("blest", 1, 12.0, half=3.0),), "No other scheduler or receive buffer gives"),
+        ((setting("blest", 1, 12.0),), "The scheduler blest would give 20 % more."),
+        (
+            (setting("blest", 1, 12.0), setting("linux", 4, 15.0)),
+            "A receive buffer of 4 MiB would give 50 % more.",
+        ),
+    ],
+)
+def test_a_scheduler_or_buffer_is_named_where_it_certainly_gives_more(
+    others: tuple[Setting, ...], said: str
+) -> None:
+    settings = (setting("linux", 1, 10.0), *others)
+    assert of_settings(replace(advice(False), settings=settings)).startswith(said)
+
+
+def test_a_small_receive_buffer_costs_what_a_larger_one_gives_back() -> None:
+    far = (LINKS[0], Link("far", 20_000_000, None, 0.2, 300, None, 0))
+    only = [one for one in CANDIDATES if one.controller == "reno"]
+    found = advise(
+        far, buffer_bytes=2**18, shared=False, seeds=4, span=Span(60.0, 20.0), candidates=only
+    )
+    first, *others = found.settings
+    needed = found.situation.needed_bytes
+    (larger,) = [one for one in others if one.buffer_bytes == needed]
+    assert larger.goodput_bps.low > 1.5 * first.goodput_bps.high
+    assert first.held_bytes <= 2**18 < larger.held_bytes <= needed
+    redundant = next(one for one in others if one.scheduler == "redundant")
+    assert redundant.goodput_bps.mean < 20e6  # one copy of each byte: at most the faster link
+    assert {one.scheduler for one in found.settings} >= {"linux", "min-rtt", "blest", "ecf"}
 
 
 def test_simulated_advice_obeys_the_physics() -> None:

@@ -1,25 +1,28 @@
 """Holds `anabranch advise` against the kernel: pairs of emulated links, candidates in real time.
 
-    sudo .venv/bin/python tools/advise_on_linux.py measure [PAIRS]   # 5 minutes each; goes on
+    sudo .venv/bin/python tools/advise_on_linux.py capture           # 12 minutes
+    sudo .venv/bin/python tools/advise_on_linux.py measure [TIMES]   # 12 minutes each time; goes on
     .venv/bin/python tools/advise_on_linux.py compare                # advises, and compares
 
-`measure` runs each candidate on each pair, and CUBIC on one link alone, and writes
-measurements/advice-on-linux.json after each run; what is there already is not run again. The run of
-CUBIC on both links is captured in out/advice. `compare` reads links from that capture alone, as an
-operator would, and writes the advice and what it foresaw into the same file.
+`capture` runs CUBIC on both links of each pair, with a capture in out/advice. `measure` runs each
+candidate on each pair, and CUBIC on one link alone, all at once on links of their own, and writes
+measurements/advice-on-linux.json after each pair. Both leave alone what is there already. `compare`
+reads links from the capture alone, as an operator would, and writes the advice and what it foresaw
+into the same file.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import platform
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anabranch import Scenario, linux
 from anabranch.advice import CANDIDATES, advise
@@ -29,10 +32,13 @@ from anabranch.advice.links import PACKET_BITS, Link
 from anabranch.advice.measured import read as read_links
 from anabranch.files import atomic_write
 from anabranch.result import Recording, Result
+from anabranch.statistics import Interval, ratio_of_means
+from side_by_side import together
 
 OUT = Path("measurements/advice-on-linux.json")
 CAPTURES = Path("out/advice")
 PAIRS = 20
+RUNS = 5
 SEED = 1
 
 MEASURED = ("cubic", "bbr", "lia", "olia", "balia", "lia+sbd", "coupled-cubic")
@@ -64,54 +70,59 @@ def draw(number: int) -> tuple[Situation, bool]:
     return Situation(tuple(links), False, BUFFER_BYTES, common), shared
 
 
-def runs(situation: Situation) -> Iterator[tuple[str, str, list[int]]]:
-    """Each run of a pair: its name, the controller, and the links of the connection."""
+def networks(situation: Situation) -> dict[str, dict[str, Any]]:
+    """What is run on a pair, as scenarios: each candidate on both links, and CUBIC on one."""
     every = list(range(len(situation.links)))
-    for controller in MEASURED:
-        yield controller, controller, every
+    found = {name: document(situation, name, every) for name in MEASURED}
     for place in every:
-        yield f"{OTHER} on {situation.links[place].name}", OTHER, [place]
+        found[single(situation.links[place].name)] = document(situation, OTHER, [place])
+    return found
 
 
-def rates(result: Result) -> dict[str, Any]:
-    """Mean rates of each class in bit/s, and whether the emulator kept its times."""
-    run = result.runs[0]
-    named = {
-        planned.name: float(result.rate(planned.name).mean()) for planned in result.plan.classes
-    }
-    (place,) = [n for n, one in enumerate(result.plan.classes) if one.name == MINE]
-    return {
-        "valid": run.valid,
-        "rate_bps": {name: round(rate) for name, rate in named.items()},
-        "rtt_p95_s": float(run.classes.rtt_p95_s[place]),
-    }
+def single(link: str) -> str:
+    """The name of the run of CUBIC on that link alone."""
+    return f"{OTHER} on {link}"
 
 
-def measure(pairs: int) -> None:
-    """Runs what is missing."""
-    kept = read()
+def capture() -> None:
+    """Captures what is missing."""
     CAPTURES.mkdir(parents=True, exist_ok=True)
-    for number in range(pairs):
+    for number in range(PAIRS):
+        file = CAPTURES / f"pair{number}.pcapng"
+        if not file.exists():
+            situation, _ = draw(number)
+            scenario = Scenario.written(networks(situation)[OTHER])
+            recording = Recording(pcap=file)
+            linux.run(scenario, (number + 1,), overrides=TIMES, recording=recording)
+
+
+def measure(times: int) -> None:
+    """Runs each pair as often as that; what is missing."""
+    kept = read()
+    for time_, number in itertools.product(range(times), range(PAIRS)):
         situation, shared = draw(number)
-        row = kept["pairs"].setdefault(str(number), {"shared": shared, "runs": {}})
+        row = kept["pairs"].setdefault(str(number), {"shared": shared, "runs": []})
         row["links"] = [vars(link) for link in situation.links]
         row["common_bps"] = situation.shared_bps
-        for name, controller, places in runs(situation):
-            if name in row["runs"]:
-                continue
-            scenario = Scenario.written(document(situation, controller, places))
-            pcap = CAPTURES / f"pair{number}.pcapng" if name == MEASURED[0] else None
-            row["runs"][name] = rates(
-                linux.run(
-                    scenario,
-                    (number + 1,),
-                    overrides=TIMES,
-                    keep_invalid=True,
-                    recording=Recording(pcap=pcap),
-                )
-            )
-            print(number, name, row["runs"][name], flush=True)
-            atomic_write(OUT, json.dumps(kept, indent=1) + "\n")
+        if len(row["runs"]) > time_:
+            continue
+        names = {f"n{place}": name for place, name in enumerate(networks(situation))}
+        scenario = together("advice", dict(zip(names, networks(situation).values(), strict=True)))
+        seed = PAIRS * time_ + number + 1
+        result = linux.run(Scenario.written(scenario), (seed,), overrides=TIMES, keep_invalid=True)
+        run = {"seed": seed, "valid": result.runs[0].valid, "rate_bps": rates(result, names)}
+        row["runs"].append(run)
+        print(number, run, flush=True)
+        atomic_write(OUT, json.dumps(kept, indent=1) + "\n")
+
+
+def rates(result: Result, names: dict[str, str]) -> dict[str, dict[str, int]]:
+    """Mean rates of the classes of each network in bit/s, by the networks' names."""
+    found: dict[str, dict[str, int]] = {name: {} for name in names.values()}
+    for planned in result.plan.classes:
+        network, _, name = planned.name.partition("-")
+        found[names[network]][name] = round(float(result.rate(planned.name).mean()))
+    return found
 
 
 def compare() -> None:
@@ -119,10 +130,7 @@ def compare() -> None:
     kept = read()
     candidates = [one for one in CANDIDATES if one.controller in MEASURED]
     for number, row in kept["pairs"].items():
-        capture = CAPTURES / f"pair{number}.pcapng"
-        if len(row["runs"]) < len(MEASURED) + 2 or not capture.exists():
-            continue
-        measured = read_links(str(capture))
+        measured = read_links(str(CAPTURES / f"pair{number}.pcapng"))
         began_s = time.monotonic()
         advice = advise(
             [], measured=measured, candidates=candidates, span=Span(DURATION_S, WARMUP_S)
@@ -146,42 +154,50 @@ def compare() -> None:
 
 
 def told(kept: dict[str, Any]) -> str:
-    """A line for each pair, and totals."""
+    """A line for each pair, and totals. Rates are means over runs; each run is inside or not."""
     lines, near, covered, cases = [], 0, 0, 0
-    rows = [(number, row) for number, row in kept["pairs"].items() if "advice" in row]
-    for number, row in rows:
-        advice, mine = (
-            row["advice"],
-            {name: row["runs"][name]["rate_bps"][MINE] for name in MEASURED},
-        )
-        fair = {name: rate for name, rate in mine.items() if left(row, name) >= KEPT} or mine
-        best = max(fair, key=lambda name: fair[name])
-        part = mine[advice["chosen"]] / fair[best]
-        near += part >= 1.0 - NEAR
+    for number, row in kept["pairs"].items():
+        advice = row["advice"]
+        mine = {name: of(row, name, MINE) for name in MEASURED}
+        keep = {name: left(row, name) for name in MEASURED}
+        fair = [name for name in MEASURED if keep[name].mean >= KEPT] or list(MEASURED)
+        best = max(fair, key=lambda name: mine[name].mean())
+        part = ratio_of_means(mine[advice["chosen"]], mine[best])
+        near += part.mean >= 1.0 - NEAR
         inside = [
-            name for name, (low, high) in advice["between_bps"].items() if low <= mine[name] <= high
+            (low <= mine[name]) & (mine[name] <= high)
+            for name, (low, high) in advice["between_bps"].items()
         ]
-        covered, cases = covered + len(inside), cases + len(MEASURED)
+        covered, cases = covered + int(np.sum(inside)), cases + np.size(inside)
         lines.append(
             f"{number:>2} {'shared' if row['shared'] else 'apart ':6} found {advice['shared']!s:5} "
-            f"chosen {advice['chosen']:8} leaves {100 * left(row, advice['chosen']):4.0f} %, best {best:8} "
-            f"{100 * part:4.0f} %, inside {len(inside)} of {len(MEASURED)}, {advice['seconds']} s"
+            f"chosen {advice['chosen']:13} leaves {shown(keep[advice['chosen']])}, "
+            f"best {best:13} {shown(part)}, inside {np.mean(inside):.2f}, {advice['seconds']} s"
         )
-    lines.append(f"within {100 * NEAR:g} %: {near} of {len(rows)}; inside: {covered} of {cases}")
+    lines.append(f"within {100 * NEAR:g} %: {near} of {len(kept['pairs'])}")
+    lines.append(f"inside: {covered} of {cases}")
     return "\n".join(lines)
 
 
-def left(row: dict[str, Any], name: str) -> float:
-    """The part that others were measured to keep of the least beside one TCP, where it is least."""
-    parts = [1.0]
-    singles = [
-        rates["rate_bps"] for one, rates in row["runs"].items() if one.startswith(f"{OTHER} on")
-    ]
-    for other, rate_bps in row["runs"][name]["rate_bps"].items():
-        least = min(single[other] for single in singles)
-        if other != MINE and least:
-            parts.append(rate_bps / least)
-    return float(min(parts))
+def shown(value: Interval) -> str:
+    """With its half width."""
+    return f"{value.mean:.2f} ± {value.half:.2f}"
+
+
+def of(row: dict[str, Any], network: str, name: str) -> NDArray[np.float64]:
+    """Rates of a class in a network in bit/s, by run."""
+    return np.array([run["rate_bps"][network][name] for run in row["runs"]], float)
+
+
+def left(row: dict[str, Any], candidate: str) -> Interval:
+    """The part that others kept of the least beside one TCP, on the link where it is least."""
+    singles = [single(link["name"]) for link in row["links"]]
+    parts = [Interval(1.0, 0.0, len(row["runs"]))]
+    for other in row["runs"][0]["rate_bps"][candidate]:
+        if other != MINE:
+            least = min((of(row, one, other) for one in singles), key=np.mean)
+            parts.append(ratio_of_means(of(row, candidate, other), least))
+    return min(parts, key=lambda part: part.mean)
 
 
 def read() -> dict[str, Any]:
@@ -193,9 +209,11 @@ def read() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["compare"]:
-        compare()
+    if sys.argv[1:] == ["capture"]:
+        capture()
     elif sys.argv[1:2] == ["measure"]:
-        measure(int(sys.argv[2]) if len(sys.argv) > 2 else PAIRS)
+        measure(int(sys.argv[2]) if len(sys.argv) > 2 else RUNS)
+    elif sys.argv[1:] == ["compare"]:
+        compare()
     else:
         sys.exit(__doc__)

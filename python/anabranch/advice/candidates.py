@@ -32,6 +32,9 @@ of the warm-up which paths share.
 OTHER = "cubic"
 """Controller of others: what hosts have by default."""
 
+SCHEDULER = "linux"
+"""Packet scheduler of the connection: the only one of an unmodified kernel."""
+
 OTHERS_EACH = 1
 """TCPs of others on a link of which it was not said."""
 
@@ -104,12 +107,21 @@ class Situation:
     """The receive buffer."""
     shared_bps: int | None = None
     """Rate of a link that all paths share behind the given ones; None if there is none."""
+    scheduler: str = SCHEDULER
 
     @property
     def total_bps(self) -> int:
         """The most that the connection can have."""
         total = sum(link.rate_bps(self.up) for link in self.links)
         return total if self.shared_bps is None else min(total, self.shared_bps)
+
+    @property
+    def needed_bytes(self) -> int:
+        """The receive buffer with which a loss on the slowest path stops no other path: twice what
+        all paths carry in the longest round trip (RFC 8684 §3.3.1, RFC 6182 §5.3).
+        """
+        longest_s = max(link.trip_s + link.wait_s(self.up) for link in self.links)
+        return round(2.0 * self.total_bps * longest_s / 8.0)
 
 
 def document(
@@ -161,7 +173,7 @@ def document(
             "path": [{"links": ways[number]} for number in paths],
             "transport": {
                 "receive_buffer": f"{situation.buffer_bytes} B",
-                "scheduler": "min-rtt",
+                "scheduler": situation.scheduler,
             },
         },
     )

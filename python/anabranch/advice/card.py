@@ -9,7 +9,17 @@ from ..report import Card, Cell, Figure, Report, Section, Table, render
 from ..statistics import RATE, column, significant
 from .judging import KEPT, Advice, Case
 from .links import Link
-from .saying import NOTES, all_diseases, commands, measured_cells, unknown, verdict
+from .saying import (
+    NOTES,
+    all_diseases,
+    measured_cells,
+    of_settings,
+    settings_cells,
+    settings_title,
+    steps,
+    unknown,
+    verdict,
+)
 
 APART, JOINT = "the links share nothing", "all links share a bottleneck"
 
@@ -27,7 +37,7 @@ def card(advice: Advice) -> str:
                 [_candidates(advice)],
                 NOTES,
             ),
-            sections=[_rates(advice), *_measured(advice), *_lists(advice)],
+            sections=[_rates(advice), _settings(advice), *_measured(advice), *_lists(advice)],
         )
     )
 
@@ -110,19 +120,26 @@ def _measured(advice: Advice) -> list[Section]:
     return [Section("What was measured", tables=[table])]
 
 
+def _settings(advice: Advice) -> Section:
+    """The advised candidate with other schedulers and receive buffers."""
+    cells = settings_cells(advice)
+    rows = [list(row) for row in zip(*cells.values(), strict=True)]
+    table = Table(settings_title(advice), list(cells), rows)
+    return Section("Packet scheduler and receive buffer", of_settings(advice), tables=[table])
+
+
 def _lists(advice: Advice) -> list[Section]:
     """Commands, diseases, and what is not known."""
-    do, undo = commands(advice)
+    code = steps(advice)
     lines = [
-        ("On the host that sends", do),
-        ("To undo it", undo),
+        *code,
         ("What is wrong with the links", all_diseases(advice)),
         ("What is not known", unknown(advice)),
     ]
-    code = ("On the host that sends", "To undo it")
     return [
         Section(
-            title, tables=[Table("", [""], [[Cell(line, code=title in code)] for line in told])]
+            title,
+            tables=[Table("", [""], [[Cell(line, code=(title, told) in code)] for line in told])],
         )
         for title, told in lines
         if told

@@ -29,6 +29,7 @@ from .candidates import (
 )
 from .links import Link, distinct
 from .measured import Measured
+from .settings import Setting, tried, variants
 
 KEPT = 0.9
 """Part of their rate that others keep at least: 0.1 is beyond what queues and chance do to a TCP."""
@@ -111,6 +112,10 @@ class Advice:
     """What one TCP on the best link has."""
     measured: Measured | None = None
     """Links that were measured; they are among the situation's, at the middle of intervals."""
+    settings: tuple[Setting, ...] = ()
+    """The advised candidate with other schedulers and receive buffers, for what is known of the
+    links; the first is what was given.
+    """
 
     @property
     def best(self) -> Outcome:
@@ -165,6 +170,9 @@ def advise(
         apart = Bench(alone, each, span, maker or Core(), steps)
     if shared is not False:
         joint = Bench(middle, drawn, span, maker or Core(), steps)
+    known = apart or joint
+    assert known, "one of the cases can be"
+    steps.of += len(list(variants(known.middle)))
     outcomes = [
         Outcome(
             candidate,
@@ -178,7 +186,8 @@ def advise(
     ]
     best = max((interval(single.rates[MINE]) for single in singles), key=lambda one: one.mean)
     situation = middle if shared else replace(middle, shared_bps=None)
-    return Advice(situation, shared, tuple(outcomes), best, measured)
+    advice = Advice(situation, shared, tuple(outcomes), best, measured)
+    return replace(advice, settings=tuple(tried(known, advice.best.candidate.controller)))
 
 
 def _situations(
@@ -215,6 +224,10 @@ class Gathered:
     """In bit/s, by class, shape (replications,)."""
     delay_s: float
     """95th percentile of the connection's round trips over all paths, mean over replications."""
+    goodput_bps: NDArray[np.float64]
+    """Of the connection, shape (replications,)."""
+    held_bytes: float
+    """The most that its receiver held, mean over replications."""
 
 
 @dataclass(frozen=True)
@@ -261,32 +274,40 @@ class Bench:
         """One TCP in place of the connection, on each link in turn."""
         return [self.gather(OTHER, [number]) for number in range(len(self.middle.links))]
 
-    def gather(self, controller: str, paths: Sequence[int] | None = None) -> Gathered:
-        """The replications of a controller on all links, or on some. Situations that are equal are
-        one scenario with several seeds.
+    def gather(
+        self,
+        controller: str,
+        paths: Sequence[int] | None = None,
+        situations: Sequence[Situation] | None = None,
+    ) -> Gathered:
+        """The replications of a controller on all links, or on some; with other situations than
+        the bench's, if they are given. Situations that are equal are one scenario with several
+        seeds.
         """
-        first = self.situations[0]
+        situations = situations or self.situations
+        first = situations[0]
         every = range(len(first.links)) if paths is None else paths
         controller = SIMULATED.get(controller, controller)
 
         def scenario(situation: Situation) -> Scenario:
             return Scenario.written(document(situation, controller, list(every), self.span))
 
-        if all(one == first for one in self.situations):
-            results = [self.maker.run(scenario(first), len(self.situations))]
+        if all(one == first for one in situations):
+            results = [self.maker.run(scenario(first), len(situations))]
         else:
             with ThreadPoolExecutor() as pool:
-                runs = enumerate(self.situations, 1)
+                numbered = enumerate(situations, 1)
                 results = list(
-                    pool.map(lambda one: self.maker.run(scenario(one[1]), (one[0],)), runs)
+                    pool.map(lambda one: self.maker.run(scenario(one[1]), (one[0],)), numbered)
                 )
         self.steps.step()
         names = [planned.name for planned in results[0].plan.classes]
         rates = {name: np.concatenate([one.rate(name) for one in results]) for name in names}
-        delays = [
-            run.classes.rtt_p95_s[names.index(MINE)] for result in results for run in result.runs
-        ]
-        return Gathered(rates, float(np.mean(delays)))
+        runs = [run for result in results for run in result.runs]
+        delays = [run.classes.rtt_p95_s[names.index(MINE)] for run in runs]
+        goodput = np.concatenate([one.rate(MINE, "goodput_bps") for one in results])
+        held = [one.rate(MINE, "held_max_bytes").mean() for one in results]
+        return Gathered(rates, float(np.mean(delays)), goodput, float(np.mean(held)))
 
     def kept(self, found: Gathered) -> Interval:
         """The part that others keep of the least that they have beside one TCP, whichever link that

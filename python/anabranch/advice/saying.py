@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..statistics import significant
+from ..statistics import RATE, column, significant
 from .candidates import Situation
 from .fitting import Estimate
 from .judging import KEPT, NEAR, Advice, Outcome
@@ -84,19 +84,31 @@ def commands(advice: Advice) -> tuple[list[str], list[str]]:
             f"sudo ip mptcp endpoint add ADDRESS-OF-{link.name} dev DEVICE-OF-{link.name} subflow"
         )
     undo.append("sudo ip mptcp endpoint flush")
-    need = needed_bytes(advice.situation)
-    if need > advice.situation.buffer_bytes:
-        do.append(f'sudo sysctl -w net.ipv4.tcp_rmem="4096 131072 {need}"')
-        undo.append('sudo sysctl -w net.ipv4.tcp_rmem="4096 131072 6291456"')
     return do, undo
 
 
-def needed_bytes(situation: Situation) -> int:
-    """The receive buffer with which a loss on the slowest path stops no other path: twice what all
-    paths carry in the longest round trip (RFC 8684 §3.3.1, RFC 6182 §5.3).
-    """
-    longest_s = max(link.trip_s + link.wait_s(situation.up) for link in situation.links)
-    return round(2.0 * situation.total_bps * longest_s / 8.0)
+def buffer_commands(advice: Advice) -> tuple[list[str], list[str]]:
+    """The same for the host that receives the data: none if its buffer suffices."""
+    need = advice.situation.needed_bytes
+    if need <= advice.situation.buffer_bytes:
+        return [], []
+    return (
+        [f'sudo sysctl -w net.ipv4.tcp_rmem="4096 131072 {need}"'],
+        ['sudo sysctl -w net.ipv4.tcp_rmem="4096 131072 6291456"'],
+    )
+
+
+def steps(advice: Advice) -> list[tuple[str, list[str]]]:
+    """Commands with where to type them; without what there is nothing of."""
+    do, undo = commands(advice)
+    larger, back = buffer_commands(advice)
+    found = [
+        ("On the host that sends", do),
+        ("On the host that receives", larger),
+        ("To undo it on the host that sends", undo),
+        ("To undo it on the host that receives", back),
+    ]
+    return [(title, lines) for title, lines in found if lines]
 
 
 def unknown(advice: Advice) -> list[str]:
@@ -136,7 +148,7 @@ def diseases(situation: Situation) -> list[str]:
                 f"{link.name} has a queue of {significant(wait_s, 2)} s: limit its rate on the router "
                 "with CAKE or FQ-CoDel, a little below the link's"
             )
-    need = needed_bytes(situation)
+    need = situation.needed_bytes
     if need > situation.buffer_bytes:
         found.append(
             f"the receive buffer is too small: {significant(situation.buffer_bytes / 2**20)} MiB, and "
@@ -152,6 +164,46 @@ def diseases(situation: Situation) -> list[str]:
             f"{longest.name} delivers one packet, more arrives on {shortest.name} than it holds"
         )
     return found
+
+
+def settings_cells(advice: Advice) -> dict[str, list[str]]:
+    """The advised candidate with other schedulers and buffers, column by column."""
+    rows = advice.settings
+    return {
+        "scheduler": [one.scheduler for one in rows],
+        "receive buffer MiB": [significant(one.buffer_bytes / 2**20) for one in rows],
+        "mine Mb/s": list(column([one.goodput_bps for one in rows], RATE)),
+        "others %": [str(one.kept.times(100.0)) for one in rows],
+        "held MiB": [significant(one.held_bytes / 2**20, 2) for one in rows],
+    }
+
+
+def settings_title(advice: Advice) -> str:
+    """What the table of settings shows."""
+    return f"{advice.best.candidate.controller} with other packet schedulers and receive buffers"
+
+
+def of_settings(advice: Advice) -> str:
+    """Whether another scheduler or buffer is worth having. It is if its goodput is certainly
+    higher, and by more than candidates differ that are called equally fast.
+    """
+    given, *others = advice.settings
+    least_bps = (1.0 + NEAR) * given.goodput_bps.mean
+    better = [
+        one
+        for one in others
+        if one.goodput_bps.mean > least_bps and one.goodput_bps.low > given.goodput_bps.high
+    ]
+    if not better:
+        return f"No other scheduler or receive buffer gives {100 * NEAR:g} % more."
+    first = max(better, key=lambda one: one.goodput_bps.mean)
+    gain = 100.0 * (first.goodput_bps.mean / given.goodput_bps.mean - 1.0)
+    what = (
+        f"The scheduler {first.scheduler}"
+        if first.buffer_bytes == given.buffer_bytes
+        else f"A receive buffer of {significant(first.buffer_bytes / 2**20)} MiB"
+    )
+    return f"{what} would give {significant(gain, 2)} % more."
 
 
 def cost(outcome: Outcome, rate_bps: float) -> float:
@@ -190,6 +242,11 @@ NOTES = (
     "100 Mb/s and 1 Gb/s, beyond those of the kernel's Reno; of +sbd also what decides."
 )
 
+SETTINGS_NOTES = (
+    "mine: each byte once. held: the most that the receiver held at once. Linux has the scheduler `linux`; "
+    "others need a kernel with more of them (net.mptcp.available_schedulers)."
+)
+
 
 def all_diseases(advice: Advice) -> list[str]:
     """Those of the links, and those that a measurement shows."""
@@ -199,6 +256,7 @@ def all_diseases(advice: Advice) -> list[str]:
 def to_json(advice: Advice) -> dict[str, Any]:
     """All of it as plain data."""
     do, undo = commands(advice)
+    larger, back = buffer_commands(advice)
     situation = advice.situation
     return {
         "links": [vars(one) for one in situation.links],
@@ -212,6 +270,9 @@ def to_json(advice: Advice) -> dict[str, Any]:
         "single_bps": advice.single_bps.to_json(),
         "do": do,
         "undo": undo,
+        "do_receiver": larger,
+        "undo_receiver": back,
         "diseases": all_diseases(advice),
         "unknown": unknown(advice),
+        "settings": [one.to_json() for one in advice.settings],
     }

@@ -170,7 +170,18 @@ def _write_card(advice: Advice, file: Path) -> None:
 
 def _show(advice: Advice) -> None:
     """The table, the verdict, and what belongs to it."""
-    from ..advice.saying import NOTES, all_diseases, commands, measured_cells, unknown, verdict
+    from ..advice.saying import (
+        NOTES,
+        SETTINGS_NOTES,
+        all_diseases,
+        measured_cells,
+        of_settings,
+        settings_cells,
+        settings_title,
+        steps,
+        unknown,
+        verdict,
+    )
 
     out = console()
     replications = advice.single_bps.n
@@ -180,15 +191,16 @@ def _show(advice: Advice) -> None:
     out.print(columns(title, _cells(advice), left=1))
     out.print(NOTES, style="dim")
     out.print(f"\n{verdict(advice)}\n", highlight=False)
-    do, undo = commands(advice)
+    out.print(columns(settings_title(advice), settings_cells(advice), left=1))
+    out.print(SETTINGS_NOTES, style="dim")
+    out.print(f"\n{of_settings(advice)}\n", highlight=False)
     for title, lines in (
-        ("On the host that sends:", do),
-        ("To undo it:", undo),
-        ("What is wrong with the links:", all_diseases(advice)),
-        ("What is not known:", unknown(advice)),
+        *steps(advice),
+        ("What is wrong with the links", all_diseases(advice)),
+        ("What is not known", unknown(advice)),
     ):
         if lines:
-            out.print(title, style="bold")
+            out.print(f"{title}:", style="bold")
         for line in lines:
             out.print(f"  {line}", highlight=False)
 

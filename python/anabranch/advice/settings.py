@@ -1,0 +1,72 @@
+"""What is left to choose with a controller: the packet scheduler and the receive buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ..statistics import Interval, interval
+from .candidates import SCHEDULER, Situation
+
+if TYPE_CHECKING:
+    from .judging import Bench
+
+OTHER_SCHEDULERS = ("min-rtt", "linux", "blest", "ecf", "round-robin", "redundant")
+
+ALIKE = 0.1
+"""Receive buffers that differ by less than this part are one."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the connection comes to with a scheduler and a receive buffer."""
+
+    scheduler: str
+    buffer_bytes: int
+    goodput_bps: Interval
+    """Of the connection: each byte once."""
+    kept: Interval
+    """As a case has it."""
+    held_bytes: float
+    """The most that the receiver held for the application or out of order; mean over replications.
+    """
+
+    def to_json(self) -> dict[str, object]:
+        """The numbers."""
+        return {
+            "scheduler": self.scheduler,
+            "buffer_bytes": self.buffer_bytes,
+            "goodput_bps": self.goodput_bps.to_json(),
+            "kept": self.kept.to_json(),
+            "held_bytes": round(self.held_bytes),
+        }
+
+
+def variants(middle: Situation) -> Iterator[tuple[str, int]]:
+    """Schedulers and receive buffers that are tried: first what was given, then each scheduler with
+    the given buffer, then the buffer that these links need.
+    """
+    given = middle.buffer_bytes
+    yield SCHEDULER, given
+    for scheduler in OTHER_SCHEDULERS:
+        if scheduler != SCHEDULER:
+            yield scheduler, given
+    if abs(middle.needed_bytes - given) > ALIKE * given:
+        yield SCHEDULER, middle.needed_bytes
+
+
+def tried(bench: Bench, controller: str) -> Iterator[Setting]:
+    """Simulates a controller with each of them."""
+    for scheduler, buffer_bytes in variants(bench.middle):
+        situations = [
+            replace(one, scheduler=scheduler, buffer_bytes=buffer_bytes) for one in bench.situations
+        ]
+        found = bench.gather(controller, situations=situations)
+        yield Setting(
+            scheduler,
+            buffer_bytes,
+            interval(found.goodput_bps),
+            bench.kept(found),
+            found.held_bytes,
+        )
