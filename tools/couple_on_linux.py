@@ -2,20 +2,21 @@
 bottleneck moves.
 
     sudo .venv/bin/python tools/couple_on_linux.py still [TIMES]    # 90 s each; goes on
-    sudo .venv/bin/python tools/couple_on_linux.py moving [TIMES]   # 4 minutes each; goes on
+    sudo .venv/bin/python tools/couple_on_linux.py moving [TIMES]   # 8 minutes each; goes on
 
 The networks are those of `anabranch.sharing.closed_loop`: 1, 2, 4 and 8 subflows beside four TCPs
 over one link, and two subflows on links of their own, under `lia+sbd` and under Reno; then 2, 4
 and 8 subflows whose bottleneck is a common link, links of their own, and the common one again.
-They do not touch, and run at once. Prints intervals and writes measurements/coupling-on-linux.json.
+They do not touch, and run at once where the emulator can. Prints intervals and writes measurements/coupling-on-linux.json.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import platform
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,24 +33,11 @@ from side_by_side import together
 OUT = Path("measurements/coupling-on-linux.json")
 LAW, UNCOUPLED = "lia+sbd", "reno"
 SUBFLOWS = (1, 2, 4, 8)
-MOVING = (2, 4, 8)
+MOVING = (2, 4), (8,)
+"""Subflows where the bottleneck moves; those of a group run at once, 200 Mb/s at most."""
 APART = 2
 """Subflows on links of their own."""
 TIMES = {"still": ("duration=80 s", "warmup=20 s"), "moving": ()}
-SETTLED_S = 30
-"""From a move until rates count."""
-SPANS = dict(
-    zip(
-        ("together", "apart", "again"),
-        [
-            (closed_loop.WARMUP_S, closed_loop.MOVES_AT_S[0]),
-            (closed_loop.MOVES_AT_S[0] + SETTLED_S, closed_loop.MOVES_AT_S[1]),
-            (closed_loop.MOVES_AT_S[1] + SETTLED_S, sum(closed_loop.MOVES_AT_S)),
-        ],
-        strict=True,
-    )
-)
-"""The bottleneck is common, the subflows' own, and common again: from when to when, in seconds."""
 
 
 def under(document: dict[str, Any], controller: str) -> dict[str, Any]:
@@ -67,10 +55,10 @@ def still() -> dict[str, dict[str, Any]]:
     return found
 
 
-def moving() -> dict[str, dict[str, Any]]:
+def moving(subflows: Sequence[int]) -> dict[str, dict[str, Any]]:
     """Networks whose bottleneck moves, under the law and uncoupled."""
-    found = {f"moving{n}": under(closed_loop.moving(n), LAW) for n in MOVING}
-    return found | {f"uncoupled{n}": under(closed_loop.moving(n), UNCOUPLED) for n in MOVING}
+    found = {f"moving{n}": under(closed_loop.moving(n), LAW) for n in subflows}
+    return found | {f"uncoupled{n}": under(closed_loop.moving(n), UNCOUPLED) for n in subflows}
 
 
 def rates(found: Result) -> dict[str, int]:
@@ -79,23 +67,18 @@ def rates(found: Result) -> dict[str, int]:
 
 
 def rates_by_span(found: Result) -> dict[str, dict[str, int]]:
-    """The mean rate of each class in bit/s, in each of the spans."""
+    """The rate of each class in bit/s, in each of the spans."""
     (run,) = found.runs
-    times_s, arrived = np.asarray(run.series.t_s), np.asarray(run.series.paths.arrived_bytes)
-    classes = np.asarray(run.flows.class_)[np.asarray(run.paths.flow)]
-    spans: dict[str, dict[str, int]] = {}
-    for name, (since_s, until_s) in SPANS.items():
-        first, last = np.searchsorted(times_s, (since_s, until_s - 1e-9))
-        bits = 8.0 * (arrived[last] - arrived[first]) / (times_s[last] - times_s[first])
-        spans[name] = {
-            one: round(float(bits[classes == one].sum())) for one in sorted(set(classes.tolist()))
-        }
-    return spans
+    spans = closed_loop.rates_by_span(run)
+    return {
+        span: {name: round(rate) for name, rate in rates.items()} for span, rates in spans.items()
+    }
 
 
-FORMS: dict[str, tuple[Callable[[], dict[str, Any]], Callable[[Result], dict[str, Any]]]] = {
-    "still": (still, rates),
-    "moving": (moving, rates_by_span),
+Taken = Callable[[Result], dict[str, Any]]
+FORMS: dict[str, tuple[list[dict[str, Any]], Taken]] = {
+    "still": ([still()], rates),
+    "moving": ([moving(subflows) for subflows in MOVING], rates_by_span),
 }
 
 
@@ -104,21 +87,27 @@ def measure(form: str, times: int) -> list[dict[str, Any]]:
     kept: dict[str, Any] = json.loads(OUT.read_text()) if OUT.exists() else {}
     kept["kernel"] = platform.release()
     rows: list[dict[str, Any]] = kept.setdefault(form, [])
-    networks, taken = FORMS[form]
-    scenario = Scenario.written(together("coupling", networks()))
     for seed in range(len(rows) + 1, times + 1):
-        found = linux.run(
-            scenario,
-            (seed,),
-            overrides=TIMES[form],
-            keep_invalid=True,
-            series=form == "moving",
-        )
-        row = {"seed": seed, "valid": found.runs[0].valid, "rate_bps": taken(found)}
-        rows.append(row)
-        print(row, flush=True)
+        rows.append(replication(form, seed))
+        print(rows[-1], flush=True)
         atomic_write(OUT, json.dumps(kept, indent=1) + "\n")
     return rows
+
+
+def replication(form: str, seed: int) -> dict[str, Any]:
+    """All networks of a form, once."""
+    groups, taken = FORMS[form]
+    row: dict[str, Any] = {"seed": seed, "invalid_because": [], "rate_bps": {}}
+    for networks in groups:
+        scenario = Scenario.written(together("coupling", networks))
+        how: dict[str, Any] = {"overrides": TIMES[form], "keep_invalid": True}
+        found = linux.run(scenario, (seed,), series=form == "moving", **how)
+        row["invalid_because"] += found.runs[0].invalid_because
+        for name, value in taken(found).items():
+            row["rate_bps"][name] = (
+                row["rate_bps"].get(name, {}) | value if isinstance(value, dict) else value
+            )
+    return row
 
 
 def told(form: str, rows: list[dict[str, Any]]) -> str:
@@ -147,8 +136,8 @@ def told_moving(rows: list[dict[str, Any]]) -> list[str]:
         return np.array([row["rate_bps"][span][name] for row in rows], float)
 
     lines = []
-    for n in MOVING:
-        for span in SPANS:
+    for n in itertools.chain(*MOVING):
+        for span in closed_loop.SPANS:
             tcps = [of(span, f"moving{n}-tcp-{place}") for place in range(n)]
             mine, uncoupled = (of(span, f"{law}{n}-subject") for law in ("moving", "uncoupled"))
             lines.append(

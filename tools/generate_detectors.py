@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from anabranch.sharing.closed_loop import SPANS
 from anabranch.statistics import Interval, significant
 from reference.markdown import table
 
@@ -91,6 +92,18 @@ def parts_of(measured: dict[str, Any]) -> dict[str, str]:
         ),
         "of a TCP": by_subflows(loop["of_a_tcp"]),
         "of uncoupled": by_subflows(loop["of_uncoupled"]),
+        "moved": table(
+            [
+                "law",
+                "subflows",
+                *(f"{span}, {of}" for span in SPANS for of in ("TCPs", "uncoupled")),
+            ],
+            [
+                [f"`{law}`", subflows, *(str(mean_of(one)) for span in SPANS for one in row[span])]
+                for law, rows in loop["moved"].items()
+                for subflows, row in rows.items()
+            ],
+        ),
         "moving": table(
             ["law", "subflows", "apart after", "together after"],
             [

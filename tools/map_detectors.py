@@ -1,6 +1,6 @@
 """Measures where detectors of shared bottlenecks err, and draws it.
 
-    .venv/bin/python tools/map_detectors.py [--only wires|wifi]
+    .venv/bin/python tools/map_detectors.py [--only wires|loop|wifi]
 
 Run it from the root of the repository; it takes some fifteen minutes on two cores. It writes
 measurements/detectors.json, from which tools/generate_detectors.py makes the tables of
@@ -24,7 +24,7 @@ from anabranch.files import atomic_write
 from anabranch.result import run
 from anabranch.scenario import Scenario
 from anabranch.sharing import Errors, Ranges, measure
-from anabranch.sharing.closed_loop import of_a_tcp, of_uncoupled, regrouped
+from anabranch.sharing.closed_loop import moved, of_a_tcp, of_uncoupled, regrouped
 from anabranch.sharing.drawing import SUBJECT
 from anabranch.sharing.errors import measure_on
 from anabranch.sharing.wifi import LAYOUTS, draw_wifi
@@ -91,15 +91,39 @@ MAP: dict[str, list[tuple[str, dict[str, Any]]]] = {
 def main() -> None:
     """Measures, writes, draws."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=["wires", "wifi"], help="the part to measure")
+    parser.add_argument("--only", choices=list(PARTS), help="the part to measure")
     only = parser.parse_args().only
     content = json.loads(OUT.read_text("utf-8")) if only else {}
-    if only != "wifi":
-        content |= wires()
-    if only != "wires":
-        content["wifi"] = wifi()
-        draw_wifi_errors(content["wifi"]["errors"])
+    for part, measured in PARTS.items():
+        if only in (None, part):
+            content |= measured()
     atomic_write(OUT, json.dumps(content, indent=1) + "\n")
+
+
+def loop() -> dict[str, Any]:
+    """What laws with `+sbd` take where paths share, where they do not, and where that changes."""
+    coupled = ("lia", "olia", "balia")
+    found = {
+        "of_a_tcp": {
+            law: {n: of_a_tcp(n, law).to_json() for n in SUBFLOWS}
+            for law in ("reno", *coupled, *(f"{law}+sbd" for law in coupled))
+        },
+        "of_uncoupled": {
+            law: {n: of_uncoupled(n, law).to_json() for n in SUBFLOWS[1:]}
+            for law in (*coupled, *(f"{law}+sbd" for law in coupled))
+        },
+        "regrouped": {
+            f"{law}+sbd": {n: regrouped(n, f"{law}+sbd") for n in SUBFLOWS[1:]} for law in coupled
+        },
+        "moved": {
+            law: {
+                n: {span: [one.to_json() for one in both] for span, both in moved(n, law).items()}
+                for n in SUBFLOWS[1:]
+            }
+            for law in (*coupled, *(f"{law}+sbd" for law in coupled))
+        },
+    }
+    return {"loop": found}
 
 
 def wires() -> dict[str, Any]:
@@ -114,22 +138,7 @@ def wires() -> dict[str, Any]:
             ranges = Ranges().changed(**changes)
             rows[parameter][name] = row(measure("lia+sbd", EACH, SEED, ranges))
             print(parameter, name, rows[parameter][name], flush=True)
-    coupled = ("lia", "olia", "balia")
-    loop = {
-        "of_a_tcp": {
-            law: {n: of_a_tcp(n, law).to_json() for n in SUBFLOWS}
-            for law in ("reno", *coupled, *(f"{law}+sbd" for law in coupled))
-        },
-        "of_uncoupled": {
-            law: {n: of_uncoupled(n, law).to_json() for n in SUBFLOWS[1:]}
-            for law in (*coupled, *(f"{law}+sbd" for law in coupled))
-        },
-        "regrouped": {
-            f"{law}+sbd": {n: regrouped(n, f"{law}+sbd") for n in SUBFLOWS[1:]} for law in coupled
-        },
-    }
     content = {
-        "loop": loop,
         "networks": NETWORKS,
         "seed": SEED,
         "each": EACH,
@@ -142,7 +151,9 @@ def wires() -> dict[str, Any]:
 
 
 def wifi() -> dict[str, Any]:
-    """Errors by layout and stations of others, and what others have under each controller."""
+    """Errors by layout and stations of others, and what others have under each controller; also
+    draws the errors.
+    """
     rows: dict[str, Any] = {}
     for name, layout in LAYOUTS.items():
         rows[name] = {"title": layout.title, "shared": layout.shared, "stations": {}}
@@ -154,7 +165,12 @@ def wifi() -> dict[str, Any]:
             rows[name]["stations"][stations] = found
             print(name, stations, wrong.count, errors.unknown.count, flush=True)
     costs = {name: cost(name) for name in COSTLY}
-    return {"each": EACH, "errors": rows, "stations": COSTLY_STATIONS, "cost": costs}
+    draw_wifi_errors(rows)
+    content = {"each": EACH, "errors": rows, "stations": COSTLY_STATIONS, "cost": costs}
+    return {"wifi": content}
+
+
+PARTS = {"wires": wires, "loop": loop, "wifi": wifi}
 
 
 def cost(layout: str) -> dict[str, Any]:

@@ -26,3 +26,12 @@ def test_on_disjoint_paths_it_takes_what_uncoupled_paths_take(law: str) -> None:
 def test_paths_that_begin_to_share_are_coupled_within_30_s() -> None:
     for subflows in (2, 4):
         assert max(closed_loop.regrouped(subflows, "lia+sbd")["together"]) <= 30
+
+
+def test_30_s_after_the_bottleneck_moved_it_takes_what_it_should() -> None:
+    for subflows in (2, 4):
+        taken, always = (closed_loop.moved(subflows, law) for law in ("lia+sbd", "lia"))
+        _, of_uncoupled = taken["apart"]
+        assert of_uncoupled.mean >= 0.95
+        (of_a_tcp, _), (of_lia, _) = taken["again"], always["again"]
+        assert of_a_tcp.mean <= 1.1 * of_lia.mean

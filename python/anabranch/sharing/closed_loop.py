@@ -11,12 +11,21 @@ from numpy.typing import NDArray
 
 from .. import result
 from ..result import Result
+from ..runs import Run
 from ..scenario import Scenario
-from ..statistics import Interval, interval
+from ..statistics import Interval, interval, ratio_of_means
 from .errors import GROUP, published
 
 WARMUP_S, DURATION_S = 30, 150
 MOVES_AT_S = (75, 150)
+SETTLED_S = 30
+"""From a move until rates count."""
+SPANS = {
+    "together": (WARMUP_S, MOVES_AT_S[0]),
+    "apart": (MOVES_AT_S[0] + SETTLED_S, MOVES_AT_S[1]),
+    "again": (MOVES_AT_S[1] + SETTLED_S, sum(MOVES_AT_S)),
+}
+"""Where the bottleneck moves: it is common, the subflows' own, and common again; in seconds."""
 SEEDS = 8
 TCPS = 4
 
@@ -120,6 +129,41 @@ def regrouped(subflows: int, controller: str) -> dict[str, list[float]]:
         away, back = MOVES_AT_S
         found["apart"].append(_until(number[:back] == subflows, away))
         found["together"].append(_until(number == 1, back))
+    return found
+
+
+def rates_by_span(run: Run) -> dict[str, dict[str, float]]:
+    """The rate of each class in bit/s in each of `SPANS`, all its users together, from a run with
+    series over the network `moving`.
+    """
+    times_s, arrived = np.asarray(run.series.t_s), np.asarray(run.series.paths.arrived_bytes)
+    classes = np.asarray(run.flows.class_)[np.asarray(run.paths.flow)]
+    found: dict[str, dict[str, float]] = {}
+    for name, (since_s, until_s) in SPANS.items():
+        first, last = np.searchsorted(times_s, (since_s, until_s - 1e-9))
+        bits = 8.0 * (arrived[last] - arrived[first]) / (times_s[last] - times_s[first])
+        found[name] = {
+            one: float(bits[classes == one].sum()) for one in sorted(set(classes.tolist()))
+        }
+    return found
+
+
+def moved(subflows: int, controller: str) -> dict[str, tuple[Interval, Interval]]:
+    """What the subject takes in each of `SPANS`: in rates of the fastest TCP beside it, and of what
+    it takes uncoupled.
+    """
+    document = moving(subflows)
+    mine, uncoupled = (
+        [rates_by_span(one) for one in run(document, name, series=True).runs]
+        for name in (controller, "reno")
+    )
+    found = {}
+    for span in SPANS:
+        rates = {name: np.array([one[span][name] for one in mine]) for name in mine[0][span]}
+        subject = rates.pop("subject")
+        alone = np.array([one[span]["subject"] for one in uncoupled])
+        fastest = max(rates.values(), key=np.mean)
+        found[span] = ratio_of_means(subject, fastest), ratio_of_means(subject, alone)
     return found
 
 
