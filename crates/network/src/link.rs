@@ -122,8 +122,9 @@ pub struct Link<P> {
     waiting_bytes: u64,
     /// Ordinal in `line` of the first packet that waited when [`Link::settle`] last looked.
     waiting: u32,
-    /// With fewer waiting packets than this, every packet is accepted without a call of the queue.
-    /// The number that waits is at most the number of arrivals since `waiting`.
+    /// With fewer waiting packets than this, a plain link accepts every packet without a call of
+    /// its queue. The number that waits is at most the number of arrivals since `waiting`. Zero for
+    /// a link that is not plain.
     unasked: u32,
 
     transmitter: Transmitter,
@@ -162,7 +163,11 @@ impl<P: Packet> Link<P> {
         let schedule = settings.opportunities.map(Schedule::new);
         let rate = settings.rate.filter(|_| schedule.is_none());
         let plain = impairments.are_none() && schedule.is_none() && departure.is_none();
-        let unasked = queue.as_ref().map_or(u32::MAX, |counted| counted.queue.unasked());
+        let unasked = match &queue {
+            _ if !plain => 0,
+            Some(counted) => counted.queue.unasked(),
+            None => u32::MAX,
+        };
         Link {
             extras: (!plain).then(|| Box::new(Extras { impairments, schedule, departure })),
             transmitter: Transmitter::new(rate),
@@ -186,20 +191,37 @@ impl<P: Packet> Link<P> {
     }
 
     /// A packet arrives at `now`; times of successive calls never decrease.
-    #[inline(always)] // runs for every hop
     pub fn offer(&mut self, now: Time, packet: P, rng: &mut impl Rng) -> Offer {
+        match self.offer_unasked(now, packet) {
+            Some(offer) => offer,
+            None => self.offer_asked(now, packet, rng),
+        }
+    }
+
+    /// [`Link::offer`] to a plain link whose queue accepts the packet in any case; otherwise does
+    /// nothing, and [`Link::offer_asked`] must follow.
+    #[inline(always)] // runs for every hop
+    pub fn offer_unasked(&mut self, now: Time, packet: P) -> Option<Offer> {
+        if self.line.tail().wrapping_sub(self.waiting) >= self.unasked {
+            return None;
+        }
+        self.arrived += 1;
+        Some(self.carry(now, packet))
+    }
+
+    /// [`Link::offer`] to a link that [`Link::offer_unasked`] has declined.
+    #[inline(never)] // keeps the code of other hops short
+    pub fn offer_asked(&mut self, now: Time, mut packet: P, rng: &mut impl Rng) -> Offer {
         self.arrived += 1;
         if self.extras.is_some() {
             return self.offer_extended(now, packet, rng);
         }
-        if self.line.tail().wrapping_sub(self.waiting) < self.unasked {
-            return self.carry(now, packet);
-        }
         match self.judge(now, &packet, rng) {
-            Verdict::Accept => self.carry(now, packet),
-            Verdict::Mark => self.carry_marked(now, packet),
-            Verdict::Drop => Offer::Dropped,
+            Verdict::Accept => {}
+            Verdict::Mark => packet.mark(),
+            Verdict::Drop => return Offer::Dropped,
         }
+        self.carry(now, packet)
     }
 
     /// [`Link::offer`] for a plain link without events: returns when the packet will come out, or
@@ -275,12 +297,6 @@ impl<P: Packet> Link<P> {
             Verdict::Drop => counted.drops += 1,
         }
         verdict
-    }
-
-    #[cold]
-    fn carry_marked(&mut self, now: Time, mut packet: P) -> Offer {
-        packet.mark();
-        self.carry(now, packet)
     }
 
     /// [`Link::offer`] to a link that is not plain.
@@ -402,6 +418,7 @@ impl<P: Packet> Link<P> {
             self.delay = delay;
         }
         if change.loss.is_some() || change.up.is_some() {
+            self.unasked = 0;
             let extras = self.extras.get_or_insert_with(|| Box::new(Extras::none()));
             extras.impairments.change(change.loss, change.up);
         }

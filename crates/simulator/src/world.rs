@@ -300,7 +300,7 @@ impl World {
     fn hop(&mut self, packet: PackedSegment) {
         match self.hops[packet.cursor() as usize].target() {
             HopTarget::Link(link) => self.offer(packet, link),
-            HopTarget::Arrived => self.arrive(packet),
+            HopTarget::Arrived => self.arrive(&packet),
             HopTarget::Feeder(link) => self.feed(packet, link),
             other => self.leave_wires(packet, other),
         }
@@ -346,8 +346,20 @@ impl World {
     #[inline(always)] // runs for every hop
     fn offer(&mut self, mut packet: PackedSegment, link: u32) {
         packet.advance();
+        match self.links[link as usize].offer_unasked(self.now, packet) {
+            Some(Offer::Carried) => {}
+            Some(Offer::Wake(at)) => {
+                self.agenda.schedule(self.sources.source(Wake::Link(link)), at);
+            }
+            _ => self.offer_asked(packet, link),
+        }
+    }
+
+    /// A packet takes the next step of its route, into a link that does not accept every packet.
+    #[inline(never)] // keeps the code of other hops short
+    fn offer_asked(&mut self, packet: PackedSegment, link: u32) {
         let mut rng = LazyStream { streams: &mut self.streams, index: link };
-        match self.links[link as usize].offer(self.now, packet, &mut rng) {
+        match self.links[link as usize].offer_asked(self.now, packet, &mut rng) {
             Offer::Carried => {}
             Offer::Wake(at) => self.agenda.schedule(self.sources.source(Wake::Link(link)), at),
             other => self.offered(packet, link, other),
@@ -386,7 +398,8 @@ impl World {
         packet.discard(&mut self.store);
     }
 
-    fn arrive(&mut self, packet: PackedSegment) {
+    #[inline(always)] // it has one caller
+    fn arrive(&mut self, packet: &PackedSegment) {
         self.totals.delivered += 1;
         let Route { flow, back, lower_effort, .. } = self.routes[packet.path() as usize];
         let Flow { ends, first_path, header, .. } = &mut self.flows[flow as usize];
@@ -405,7 +418,7 @@ impl World {
             }
             self.pump(flow);
         } else {
-            let bytes = network::Packet::bytes(&packet);
+            let bytes = network::Packet::bytes(packet);
             self.counts[packet.path() as usize].arrived_bytes += u64::from(bytes);
             let Ends::Tcp(tcp) = ends else {
                 return self.arrive_data(flow, path, packet);
@@ -427,7 +440,7 @@ impl World {
 
     /// An answer arrived at its sender, of any protocol and with any features.
     #[cold]
-    fn arrive_answer(&mut self, flow: u32, path: usize, packet: PackedSegment) {
+    fn arrive_answer(&mut self, flow: u32, path: usize, packet: &PackedSegment) {
         let segment = packet.unpack(&mut self.store);
         if let Some(watch) = &mut self.watch {
             watch.heard(self.now, packet.path(), &segment);
@@ -438,7 +451,7 @@ impl World {
 
     /// Data arrived at its receiver, of any protocol.
     #[inline(never)] // keeps the code of TCP's data short
-    fn arrive_data(&mut self, flow: u32, path: usize, packet: PackedSegment) {
+    fn arrive_data(&mut self, flow: u32, path: usize, packet: &PackedSegment) {
         let segment = packet.unpack(&mut self.store);
         match self.flows[flow as usize].ends.on_data(self.now, path, segment) {
             Some(segment) => self.answer(flow, Transmit { path, segment }),

@@ -14,6 +14,7 @@ mod tournament;
 mod wheel;
 
 /// Pending wake-ups in total order.
+#[repr(u8)] // a separate tag, which one instruction reads
 pub(crate) enum Agenda {
     /// For few sources.
     Few(Tournament),

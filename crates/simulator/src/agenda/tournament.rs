@@ -22,17 +22,14 @@ pub(super) const LATEST: Time = Time((1 << (64 - BITS)) - 1);
 /// The time of a wake-up and, in the lower bits, its source: integers that are in total order.
 type Key = u64;
 
-/// The key of a source without a pending wake-up.
-const NEVER: Key = Key::MAX;
+/// The key of a source without a pending wake-up, or a later one.
+const NEVER: Key = LATEST.0 << BITS;
 
 /// In place of a source: none.
 const NONE: usize = usize::MAX;
 
 fn key(source: EventSource, when: Time) -> Key {
-    match when < LATEST {
-        true => when.0 << BITS | u64::from(source.0),
-        false => NEVER,
-    }
+    when.min(LATEST).0 << BITS | u64::from(source.0)
 }
 
 /// Wake-ups of up to [`MOST`] sources, in total order: by time, then by source.
@@ -66,7 +63,8 @@ impl Tournament {
         self.keys[node] = key;
         let mut first = key;
         while node > 1 {
-            first = first.min(self.keys[(node ^ 1) % NODES]);
+            node ^= 1; // its sibling has the same parent
+            first = first.min(self.keys[node % NODES]);
             node /= 2;
             self.keys[node % NODES] = first;
         }
@@ -113,7 +111,7 @@ impl Tournament {
         }
         let first = self.keys[1];
         let when = Time(first >> BITS);
-        if when > end || when == LATEST {
+        if when > end.min(Time(LATEST.0 - 1)) {
             return None;
         }
         let source = EventSource(first as u32 % MOST as u32);
