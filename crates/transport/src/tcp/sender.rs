@@ -169,9 +169,29 @@ impl<E: CongestionController> Sender<E> {
         full
     }
 
+    /// The next segment of any kind, with all checks.
+    #[inline(never)] // keeps the code of usual segments short
+    fn poll_unusual(&mut self, now: Time) -> Option<Transmit<Data>> {
+        let transmit = match self.extensions {
+            None if self.paths.len() == 1 => self.poll_only(now),
+            None => self.poll_several(now),
+            Some(_) => {
+                let transmit = self.poll_extended(now);
+                self.blocked |= self.only_path_is_full();
+                transmit
+            }
+        };
+        if transmit.is_some() {
+            return transmit;
+        }
+        let late = if self.needs.siblings { self.after_stall(now) } else { None };
+        self.blocked = late.is_none();
+        late
+    }
+
     /// The next segment of a connection with one path: there is nothing to choose, and no other
     /// path whose data it could send.
-    #[inline(always)] // runs for every segment
+    #[inline(always)] // it has one caller
     fn poll_only(&mut self, now: Time) -> Option<Transmit<Data>> {
         if self.paths[0].board.next_lost().is_some()
             && let Some(again) = self.poll_retransmission(now)
@@ -190,7 +210,6 @@ impl<E: CongestionController> Sender<E> {
         Some(transmit)
     }
 
-    #[inline(always)] // runs for every segment
     fn poll_retransmission(&mut self, now: Time) -> Option<Transmit<Data>> {
         (0..self.paths.len()).find_map(|me| self.retransmission_on(now, me))
     }
@@ -390,21 +409,10 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
         if self.blocked {
             return None;
         }
-        let transmit = match self.extensions {
-            None if self.paths.len() == 1 => self.poll_only(now),
-            None => self.poll_several(now),
-            Some(_) => {
-                let transmit = self.poll_extended(now);
-                self.blocked |= self.only_path_is_full();
-                transmit
-            }
-        };
-        if transmit.is_some() {
-            return transmit;
+        match self.poll_usual(now) {
+            None => self.poll_unusual(now),
+            usual => usual,
         }
-        let late = if self.needs.siblings { self.after_stall(now) } else { None };
-        self.blocked = late.is_none();
-        late
     }
 
     #[inline(always)] // runs for every ACK
@@ -473,3 +481,4 @@ mod selection;
 mod several;
 #[cfg(test)]
 mod tests;
+mod usual;
