@@ -154,7 +154,7 @@ impl World {
     /// The run is over: frees the memory of links and agenda for the results.
     pub(crate) fn forget_links(&mut self) {
         (self.links, self.hops, self.streams) = Default::default();
-        self.agenda = Agenda::new(0, Time::ZERO);
+        self.agenda = Agenda::new(&[], Time::ZERO);
     }
 
     /// Runs all events up to and at `end`, or [`BATCH`] events; returns whether `end` is reached.

@@ -194,9 +194,7 @@ impl<E: CongestionController> Sender<E> {
     /// The path that the scheduler would choose for new data, if no other path could send anything.
     #[inline(always)] // runs for every segment
     pub(super) fn only_candidate(&self) -> Option<usize> {
-        let Some(Several { scheduler, readiness }) = self.several.as_deref() else {
-            return Some(0);
-        };
+        let Several { scheduler, readiness } = self.several.as_deref()?;
         let me = readiness.only_candidate(self.paths.len())?;
         let able = !self.paths[me].standing.failed && !self.stands_by(me);
         (able && self.reinject.is_none() && scheduler.takes_only_path()).then_some(me)

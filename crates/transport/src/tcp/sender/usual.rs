@@ -6,7 +6,7 @@ use crate::tcp::path::Path;
 use crate::tcp::usual::UsualAck;
 use control::{CongestionController, Phase};
 use units::Time;
-use wire::Data;
+use wire::{Data, Flags, Range};
 
 impl Path {
     /// Whether no data is lost, SACKed or under repair.
@@ -62,7 +62,39 @@ impl<E: CongestionController> Sender<E> {
         if self.extensions.is_some() {
             return None;
         }
+        match &mut *self.paths {
+            [_] => self.poll_usual_only(now),
+            _ => self.poll_usual_of_several(now),
+        }
+    }
+
+    #[inline(always)] // runs for every segment
+    fn poll_usual_only(&mut self, now: Time) -> Option<Transmit<Data>> {
+        let (range, room) = self.usual_data(now, 0)?;
+        let (path, len) = (&mut self.paths[0], range.len());
+        let seq = path.board.nxt;
+        path.board.nxt += len;
+        path.on_transmit(now, Range { start: seq, end: seq + len }, &self.settings);
+        self.unsent.nxt = range.end;
+        self.blocked = room <= len; // not even for one more byte
+        path.standing.cwnd_limited = self.blocked;
+        let (dsn, len) = (range.start, len as u32);
+        Some(Transmit { path: 0, segment: Data { seq, dsn, len, stamp: now, flags: Flags::NONE } })
+    }
+
+    #[inline(always)] // runs for every segment
+    fn poll_usual_of_several(&mut self, now: Time) -> Option<Transmit<Data>> {
         let me = self.only_candidate()?;
+        let (range, _) = self.usual_data(now, me)?;
+        let transmit = self.send(now, me, range);
+        self.blocked = !self.look_at_only(me);
+        Some(transmit)
+    }
+
+    /// The next new data, if `me` is calm and has room for a segment, and the bytes that its window
+    /// allows.
+    #[inline(always)] // runs for every segment
+    fn usual_data(&mut self, now: Time, me: usize) -> Option<(Range, u64)> {
         let segment = self.settings.segment();
         let room = self.paths[me].usual_room();
         if room < u64::from(segment) {
@@ -70,13 +102,6 @@ impl<E: CongestionController> Sender<E> {
         }
         let range = self.unsent.next(now, &self.settings.source, segment).ok()?;
         self.starved = false;
-        let transmit = self.send(now, me, range);
-        if self.several.is_some() {
-            self.blocked = !self.look_at_only(me);
-        } else {
-            self.blocked = room <= range.len(); // not even for one more byte
-            self.paths[me].standing.cwnd_limited = self.blocked;
-        }
-        Some(transmit)
+        Some((range, room))
     }
 }
