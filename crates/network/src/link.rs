@@ -210,35 +210,46 @@ impl<P: Packet> Link<P> {
     }
 
     /// [`Link::offer`] to a link that [`Link::offer_unasked`] has declined.
-    #[inline] // into its caller, which keeps it apart from the code of other hops
     pub fn offer_asked(&mut self, now: Time, mut packet: P, rng: &mut impl Rng) -> Offer {
         self.arrived += 1;
         if self.extras.is_some() {
             return self.offer_extended(now, packet, rng);
         }
-        match self.judge(now, &packet, rng) {
-            Verdict::Accept => {}
-            Verdict::Mark => packet.mark(),
-            Verdict::Drop => return Offer::Dropped,
+        match self.admit(now, &mut packet, rng) {
+            true => self.carry(now, packet),
+            false => Offer::Dropped,
         }
-        self.carry(now, packet)
     }
 
     /// [`Link::offer`] for a plain link without events: returns when the packet will come out, or
     /// `None` if it was dropped. The caller must [`Link::release`] packets that have come out.
+    /// `rng` is asked for only if the queue is.
     #[inline(always)] // runs for every hop
-    pub fn pass(&mut self, now: Time, packet: &mut P, rng: &mut impl Rng) -> Option<Time> {
+    pub fn pass<R: Rng>(
+        &mut self,
+        now: Time,
+        packet: &mut P,
+        rng: impl FnOnce() -> R,
+    ) -> Option<Time> {
         debug_assert!(self.is_plain(), "its exit times may change");
         self.arrived += 1;
-        if self.line.tail().wrapping_sub(self.waiting) >= self.unasked {
-            match self.judge(now, packet, rng) {
-                Verdict::Accept => {}
-                Verdict::Mark => packet.mark(),
-                Verdict::Drop => return None,
-            }
+        if self.line.tail().wrapping_sub(self.waiting) >= self.unasked
+            && !self.admit(now, packet, &mut rng())
+        {
+            return None;
         }
         self.carry(now, *packet);
         Some(self.last_arrival)
+    }
+
+    /// Whether the queue of a plain link accepts a packet, which it may mark.
+    #[inline(never)] // keeps the code of other hops short
+    fn admit(&mut self, now: Time, packet: &mut P, rng: &mut impl Rng) -> bool {
+        let verdict = self.judge(now, packet, rng);
+        if verdict == Verdict::Mark {
+            packet.mark();
+        }
+        verdict != Verdict::Drop
     }
 
     /// Removes the packets that have come out of a plain link by `now`; returns how many.
@@ -310,10 +321,8 @@ impl<P: Packet> Link<P> {
             }
             doomed = impairments.strikes_early(rng);
         }
-        match self.judge(now, &packet, rng) {
-            Verdict::Accept => {}
-            Verdict::Mark => packet.mark(),
-            Verdict::Drop => return Offer::Dropped,
+        if !self.admit(now, &mut packet, rng) {
+            return Offer::Dropped;
         }
         if self.departure().is_some() {
             return self.enqueue(now, packet);

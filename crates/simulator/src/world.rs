@@ -489,8 +489,9 @@ impl World {
             self.counts[packet.path() as usize].sent += 1;
             self.launch(packet);
         }
-        let deadline = self.flows[flow as usize].ends.sender_deadline();
-        self.agenda.advance(self.sources.source(Wake::Sender(flow)), deadline.max(self.now));
+        if let Some(deadline) = self.flows[flow as usize].ends.earlier_deadline() {
+            self.agenda.advance(self.sources.source(Wake::Sender(flow)), deadline.max(self.now));
+        }
     }
 
     /// The next segment of a sender of any protocol.

@@ -43,6 +43,8 @@ pub struct Sender<E> {
     blocked: bool,
     /// A path has window space, and the application has no data for it.
     starved: bool,
+    /// The next deadline may be earlier than the driver knows.
+    sooner: bool,
     /// The needs of control beyond ACKs and losses.
     needs: Needs,
     /// State that few connections need; absent if all of it is unused.
@@ -67,6 +69,7 @@ impl<E: CongestionController> Sender<E> {
             last_path: 0,
             blocked: false,
             starved: false,
+            sooner: true,
             completed: Time::NEVER,
         };
         (0..paths).for_each(|me| sender.refresh(me));
@@ -122,9 +125,9 @@ impl<E: CongestionController> Sender<E> {
         self.extensions.is_none() && !self.needs.siblings && !self.needs.delays
     }
 
-    /// An event occurred: polling may give a segment again.
+    /// An event occurred: polling may give a segment again, and timers may have changed.
     pub(crate) fn unblock(&mut self) {
-        self.blocked = false;
+        (self.blocked, self.sooner) = (false, true);
         self.look_again();
     }
 
@@ -172,6 +175,7 @@ impl<E: CongestionController> Sender<E> {
     /// The next segment of any kind, with all checks.
     #[inline(never)] // keeps the code of usual segments short
     fn poll_unusual(&mut self, now: Time) -> Option<Transmit<Data>> {
+        self.sooner = true;
         let transmit = match self.extensions {
             None if self.paths.len() == 1 => self.poll_only(now),
             None => self.poll_several(now),
@@ -377,6 +381,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
         self.tell_delay(path, ack);
         self.on_ack(now, path, ack);
         self.unblock_path(path);
+        self.sooner = true;
         self.refresh_siblings();
     }
 

@@ -1,7 +1,7 @@
 //! The sender's part of the fast path for usual segments: see `tcp/usual.rs`.
 
 use super::Sender;
-use crate::endpoint::Transmit;
+use crate::endpoint::{SendingEndpoint, Transmit};
 use crate::tcp::path::Path;
 use crate::tcp::usual::UsualAck;
 use control::{CongestionController, Phase};
@@ -44,7 +44,11 @@ impl<E: CongestionController> Sender<E> {
         let acked = ack.ack - side.board.una;
         side.board.una = ack.ack;
         side.grow(now, ack.echo, acked, &self.settings, &mut self.control, path);
+        let before = side.timer.deadline;
         side.restart_timer(now, &self.settings);
+        // Without outstanding data, the next segment starts the timer.
+        let after = side.timer.deadline;
+        self.sooner |= after < before || after == Time::NEVER;
         self.unblock_path(path);
         self.data_una = match self.several {
             None => ack.ack, // the path's order is the connection's
@@ -53,6 +57,13 @@ impl<E: CongestionController> Sender<E> {
         self.unsent.edge = self.unsent.edge.max(ack.window_edge);
         self.look_whether_completed(now);
         true
+    }
+
+    /// The next deadline, if it may be earlier than at the last call: a timer that only moves to a
+    /// later time need not be set again.
+    #[inline(always)] // runs for every ACK
+    pub fn earlier_deadline(&mut self) -> Option<Time> {
+        std::mem::take(&mut self.sooner).then(|| self.next_deadline())
     }
 
     /// The next segment, if it is usual: new data on a calm path with room for it, while no other
