@@ -165,10 +165,7 @@ impl World {
             self.now = now;
             self.totals.events += 1;
             self.totals.digest = mix(self.totals.digest, now.0, source);
-            match self.sources.wake(source) {
-                Wake::Link(link) => self.wake_link(link),
-                other => self.wake_other(other),
-            }
+            self.wake(source);
             if self.totals.events.is_multiple_of(BATCH) {
                 return false;
             }
@@ -195,10 +192,13 @@ impl World {
         })
     }
 
-    // A plain link has no function of its own: an `Option` of a packet goes through memory, which
-    // costs a hop twelve instructions.
-    fn wake_link(&mut self, link: u32) {
-        let own = &mut self.links[link as usize];
+    /// Wakes a source: mostly a link, out of which a packet comes. A plain link has no function of
+    /// its own: an `Option` of a packet goes through memory, which costs a hop twelve instructions.
+    #[inline(always)] // runs for every event
+    fn wake(&mut self, source: EventSource) {
+        let Some(own) = self.links.get_mut(source.index()) else {
+            return self.wake_other(source); // links are the first sources
+        };
         let packet;
         if own.is_plain() {
             let Some(&front) = own.front() else {
@@ -206,10 +206,10 @@ impl World {
             };
             packet = front;
             if let Some(next) = own.deliver() {
-                self.agenda.schedule(self.sources.source(Wake::Link(link)), next);
+                self.agenda.schedule(source, next);
             }
         } else {
-            let Some(out) = self.wake_extended(link) else {
+            let Some(out) = self.wake_extended(source.0) else {
                 return;
             };
             packet = out;
@@ -265,9 +265,9 @@ impl World {
 
     /// Wakes an endpoint's timer, the script, or a medium.
     #[cold]
-    fn wake_other(&mut self, wake: Wake) {
-        match wake {
-            Wake::Link(link) => self.wake_link(link),
+    fn wake_other(&mut self, source: EventSource) {
+        match self.sources.wake(source) {
+            Wake::Link(_) => unreachable!("{source:?} is not a link"),
             Wake::Sender(flow) => self.wake_sender(flow),
             Wake::Receiver(flow) => self.wake_receiver(flow),
             Wake::Script => self.act(),
@@ -416,7 +416,7 @@ impl World {
                 }
                 _ => self.arrive_answer(flow, path, packet),
             }
-            self.pump(flow);
+            self.pump_here(flow);
         } else {
             let bytes = network::Packet::bytes(packet);
             self.counts[packet.path() as usize].arrived_bytes += u64::from(bytes);
@@ -461,6 +461,12 @@ impl World {
 
     /// Sends all segments that `flow`'s sender may send, and sets its timer.
     pub(crate) fn pump(&mut self, flow: u32) {
+        self.pump_here(flow);
+    }
+
+    /// [`World::pump`] without a call: an ACK mostly releases one segment.
+    #[inline(always)] // runs for every ACK
+    fn pump_here(&mut self, flow: u32) {
         loop {
             let Flow { ends, first_path, header, small_queue } = &mut self.flows[flow as usize];
             let (first, header, small_queue) = (*first_path, u32::from(*header), *small_queue);

@@ -86,8 +86,7 @@ impl Tournament {
         self.keys[node] = key;
         let mut first = key;
         while node > 1 {
-            node ^= 1; // its sibling has the same parent
-            first = first.min(self.keys[node % NODES]);
+            first = first.min(self.keys[(node ^ 1) % NODES]);
             node /= 2;
             self.keys[node % NODES] = first;
         }

@@ -1,8 +1,8 @@
 //! The fast path for usual segments: new data in order, and its ACK on a path without losses.
 //!
-//! Both ends try this first; the sender's part is in `sender/usual.rs`. Other segments take the full
-//! processing of [`Sender::on_answer`], [`Sender::poll_transmit`] and [`Receiver::on_data`]. It has
-//! the same result for a usual segment: tests in `sender/tests.rs` compare the two.
+//! Both ends try this first; the sender's part is in `sender/usual.rs`. Other segments take the
+//! full processing of [`Sender::on_answer`], [`Sender::poll_transmit`] and [`Receiver::on_data`],
+//! which has the same result for a usual segment: tests in `sender/tests.rs` compare the two.
 //!
 //! [`Sender::on_answer`]: crate::SendingEndpoint::on_answer
 //! [`Sender::poll_transmit`]: crate::SendingEndpoint::poll_transmit
@@ -36,10 +36,11 @@ impl Receiver {
     /// Processes `data` if it is usual for `path`, and returns its ACK.
     #[inline(always)] // runs for every segment
     pub fn on_usual_data(&mut self, path: usize, data: &Data) -> Option<UsualAck> {
-        let at_once = self.acks_at_once();
+        if data.len == 0 || data.flags != Flags::NONE || !self.acks_at_once() {
+            return None;
+        }
         let side = &mut self.paths[path];
-        let usual = data.seq == side.next && data.len > 0 && data.flags == Flags::NONE;
-        if !(usual && at_once && side.is_in_order()) {
+        if data.seq != side.next || !side.is_in_order() {
             return None;
         }
         side.next += u64::from(data.len);
