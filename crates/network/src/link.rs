@@ -122,8 +122,9 @@ pub struct Link<P> {
     waiting_bytes: u64,
     /// Ordinal in `line` of the first packet that waited when [`Link::settle`] last looked.
     waiting: u32,
-    /// With fewer waiting packets than this, every packet is accepted without a call of the queue.
-    /// The number that waits is at most the number of arrivals since `waiting`.
+    /// With fewer waiting packets than this, a plain link accepts every packet without a call of
+    /// its queue. The number that waits is at most the number of arrivals since `waiting`. Zero for
+    /// a link that is not plain.
     unasked: u32,
 
     transmitter: Transmitter,
@@ -162,7 +163,11 @@ impl<P: Packet> Link<P> {
         let schedule = settings.opportunities.map(Schedule::new);
         let rate = settings.rate.filter(|_| schedule.is_none());
         let plain = impairments.are_none() && schedule.is_none() && departure.is_none();
-        let unasked = queue.as_ref().map_or(u32::MAX, |counted| counted.queue.unasked());
+        let unasked = match &queue {
+            _ if !plain => 0,
+            Some(counted) => counted.queue.unasked(),
+            None => u32::MAX,
+        };
         Link {
             extras: (!plain).then(|| Box::new(Extras { impairments, schedule, departure })),
             transmitter: Transmitter::new(rate),
@@ -186,37 +191,65 @@ impl<P: Packet> Link<P> {
     }
 
     /// A packet arrives at `now`; times of successive calls never decrease.
-    #[inline(always)] // runs for every hop
     pub fn offer(&mut self, now: Time, packet: P, rng: &mut impl Rng) -> Offer {
+        match self.offer_unasked(now, packet) {
+            Some(offer) => offer,
+            None => self.offer_asked(now, packet, rng),
+        }
+    }
+
+    /// [`Link::offer`] to a plain link whose queue accepts the packet in any case; otherwise does
+    /// nothing, and [`Link::offer_asked`] must follow.
+    #[inline(always)] // runs for every hop
+    pub fn offer_unasked(&mut self, now: Time, packet: P) -> Option<Offer> {
+        if self.line.tail().wrapping_sub(self.waiting) >= self.unasked {
+            return None;
+        }
+        self.arrived += 1;
+        Some(self.carry(now, packet))
+    }
+
+    /// [`Link::offer`] to a link that [`Link::offer_unasked`] has declined.
+    pub fn offer_asked(&mut self, now: Time, mut packet: P, rng: &mut impl Rng) -> Offer {
         self.arrived += 1;
         if self.extras.is_some() {
             return self.offer_extended(now, packet, rng);
         }
-        if self.line.tail().wrapping_sub(self.waiting) < self.unasked {
-            return self.carry(now, packet);
-        }
-        match self.judge(now, &packet, rng) {
-            Verdict::Accept => self.carry(now, packet),
-            Verdict::Mark => self.carry_marked(now, packet),
-            Verdict::Drop => Offer::Dropped,
+        match self.admit(now, &mut packet, rng) {
+            true => self.carry(now, packet),
+            false => Offer::Dropped,
         }
     }
 
     /// [`Link::offer`] for a plain link without events: returns when the packet will come out, or
     /// `None` if it was dropped. The caller must [`Link::release`] packets that have come out.
+    /// `rng` is asked for only if the queue is.
     #[inline(always)] // runs for every hop
-    pub fn pass(&mut self, now: Time, packet: &mut P, rng: &mut impl Rng) -> Option<Time> {
+    pub fn pass<R: Rng>(
+        &mut self,
+        now: Time,
+        packet: &mut P,
+        rng: impl FnOnce() -> R,
+    ) -> Option<Time> {
         debug_assert!(self.is_plain(), "its exit times may change");
         self.arrived += 1;
-        if self.line.tail().wrapping_sub(self.waiting) >= self.unasked {
-            match self.judge(now, packet, rng) {
-                Verdict::Accept => {}
-                Verdict::Mark => packet.mark(),
-                Verdict::Drop => return None,
-            }
+        if self.line.tail().wrapping_sub(self.waiting) >= self.unasked
+            && !self.admit(now, packet, &mut rng())
+        {
+            return None;
         }
         self.carry(now, *packet);
         Some(self.last_arrival)
+    }
+
+    /// Whether the queue of a plain link accepts a packet, which it may mark.
+    #[inline(never)] // keeps the code of other hops short
+    fn admit(&mut self, now: Time, packet: &mut P, rng: &mut impl Rng) -> bool {
+        let verdict = self.judge(now, packet, rng);
+        if verdict == Verdict::Mark {
+            packet.mark();
+        }
+        verdict != Verdict::Drop
     }
 
     /// Removes the packets that have come out of a plain link by `now`; returns how many.
@@ -277,12 +310,6 @@ impl<P: Packet> Link<P> {
         verdict
     }
 
-    #[cold]
-    fn carry_marked(&mut self, now: Time, mut packet: P) -> Offer {
-        packet.mark();
-        self.carry(now, packet)
-    }
-
     /// [`Link::offer`] to a link that is not plain.
     #[inline(never)]
     fn offer_extended(&mut self, now: Time, mut packet: P, rng: &mut impl Rng) -> Offer {
@@ -294,10 +321,8 @@ impl<P: Packet> Link<P> {
             }
             doomed = impairments.strikes_early(rng);
         }
-        match self.judge(now, &packet, rng) {
-            Verdict::Accept => {}
-            Verdict::Mark => packet.mark(),
-            Verdict::Drop => return Offer::Dropped,
+        if !self.admit(now, &mut packet, rng) {
+            return Offer::Dropped;
         }
         if self.departure().is_some() {
             return self.enqueue(now, packet);
@@ -402,6 +427,7 @@ impl<P: Packet> Link<P> {
             self.delay = delay;
         }
         if change.loss.is_some() || change.up.is_some() {
+            self.unasked = 0;
             let extras = self.extras.get_or_insert_with(|| Box::new(Extras::none()));
             extras.impairments.change(change.loss, change.up);
         }

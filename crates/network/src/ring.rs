@@ -35,7 +35,7 @@ impl<T: Copy + Default> Ring<T> {
     }
 
     fn slot(&self, ordinal: u32) -> usize {
-        ordinal as usize & (self.slots.len().wrapping_sub(1))
+        (ordinal & (self.slots.len() as u32).wrapping_sub(1)) as usize
     }
 
     #[inline(always)] // runs for every hop

@@ -13,7 +13,7 @@ use scenario::schema;
 use scenario::{Class, Plan};
 use std::iter;
 use std::sync::Arc;
-use topology::{Hop, SharedMedia, Stream, TopologyBuilder, UserLinks};
+use topology::{Hop, HopTarget, SharedMedia, Stream, TopologyBuilder, UserLinks};
 use transport::tcp::ReceiverSettings;
 use transport::{SenderSettings, Source, coded, tcp, tfrc, udp};
 use units::{Span, Time};
@@ -37,13 +37,24 @@ pub(crate) fn build(plan: &Plan, seed: u64) -> (World, Vec<u32>) {
     });
     world.feeders = Feeders::find(&mut world.hops, &world.links, changed);
     world.sources = Numbering::new(world.links.len(), world.flows.len());
-    let sources = world.sources.count(world.media.count());
-    world.agenda = Agenda::new(sources, Time::from(duration));
+    world.agenda = Agenda::new(&wake_ups(&world), Time::from(duration));
     // Actions at the same time run in the order of the file; the next action is the last element.
     world.script.sort_by_key(|(at, _)| *at);
     world.script.reverse();
     world.begin();
     (world, planned)
+}
+
+/// For each event source about how often it is woken, compared with the others: a link for each
+/// path through it, others hardly ever.
+fn wake_ups(world: &World) -> Vec<u32> {
+    let mut often = vec![0; world.sources.count(world.media.count())];
+    for hop in &world.hops {
+        if let HopTarget::Link(link) = hop.target() {
+            often[link as usize] += 1;
+        }
+    }
+    often
 }
 
 struct Builder<'a> {
@@ -84,7 +95,7 @@ fn empty() -> World {
         outcomes: Vec::new(),
         script: Vec::new(),
         sources: Numbering::default(),
-        agenda: Agenda::new(0, Time::ZERO),
+        agenda: Agenda::new(&[], Time::ZERO),
         watch: None,
         store: SideStore::default(),
         totals: Totals::default(),

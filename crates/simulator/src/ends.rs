@@ -73,11 +73,12 @@ impl Ends {
         with!(self, pair => pair.sender.on_deadline(now));
     }
 
+    /// The sender's next deadline, unless it is known to be no earlier than at the last call.
     #[inline(always)] // runs for every ACK
-    pub(crate) fn sender_deadline(&self) -> Time {
+    pub(crate) fn earlier_deadline(&mut self) -> Option<Time> {
         match self {
-            Ends::Tcp(pair) => pair.sender.next_deadline(),
-            _ => self.any_sender_deadline(),
+            Ends::Tcp(pair) => pair.sender.earlier_deadline(),
+            _ => Some(self.any_sender_deadline()),
         }
     }
 

@@ -18,14 +18,18 @@ impl World {
         packet.advance();
         let own = &mut self.links[feeder as usize];
         self.totals.hops += own.release(self.now);
-        let mut rng = LazyStream { streams: &mut self.streams, index: feeder };
-        let Some(enters) = own.pass(self.now, &mut packet, &mut rng) else {
+        let passed = own.pass(self.now, &mut packet, || LazyStream {
+            streams: &mut self.streams,
+            index: feeder,
+        });
+        let Some(enters) = passed else {
             return self.lose(packet, feeder, EventKind::Dropped);
         };
         let line = self.line_behind(&packet);
         packet.advance();
-        let mut rng = LazyStream { streams: &mut self.streams, index: line };
-        if let Offer::Wake(at) = self.links[line as usize].offer(enters, packet, &mut rng) {
+        let taken = self.links[line as usize].offer_unasked(enters, packet);
+        debug_assert!(taken.is_some(), "a private line takes every packet");
+        if let Some(Offer::Wake(at)) = taken {
             self.agenda.schedule(self.sources.source(Wake::Link(line)), at);
         }
     }

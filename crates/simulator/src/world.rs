@@ -154,7 +154,7 @@ impl World {
     /// The run is over: frees the memory of links and agenda for the results.
     pub(crate) fn forget_links(&mut self) {
         (self.links, self.hops, self.streams) = Default::default();
-        self.agenda = Agenda::new(0, Time::ZERO);
+        self.agenda = Agenda::new(&[], Time::ZERO);
     }
 
     /// Runs all events up to and at `end`, or [`BATCH`] events; returns whether `end` is reached.
@@ -165,10 +165,7 @@ impl World {
             self.now = now;
             self.totals.events += 1;
             self.totals.digest = mix(self.totals.digest, now.0, source);
-            match self.sources.wake(source) {
-                Wake::Link(link) => self.wake_link(link),
-                other => self.wake_other(other),
-            }
+            self.wake(source);
             if self.totals.events.is_multiple_of(BATCH) {
                 return false;
             }
@@ -195,10 +192,13 @@ impl World {
         })
     }
 
-    // A plain link has no function of its own: an `Option` of a packet goes through memory, which
-    // costs a hop twelve instructions.
-    fn wake_link(&mut self, link: u32) {
-        let own = &mut self.links[link as usize];
+    /// Wakes a source: mostly a link, out of which a packet comes. A plain link has no function of
+    /// its own: an `Option` of a packet goes through memory, which costs a hop twelve instructions.
+    #[inline(always)] // runs for every event
+    fn wake(&mut self, source: EventSource) {
+        let Some(own) = self.links.get_mut(source.index()) else {
+            return self.wake_other(source); // links are the first sources
+        };
         let packet;
         if own.is_plain() {
             let Some(&front) = own.front() else {
@@ -206,10 +206,10 @@ impl World {
             };
             packet = front;
             if let Some(next) = own.deliver() {
-                self.agenda.schedule(self.sources.source(Wake::Link(link)), next);
+                self.agenda.schedule(source, next);
             }
         } else {
-            let Some(out) = self.wake_extended(link) else {
+            let Some(out) = self.wake_extended(source.0) else {
                 return;
             };
             packet = out;
@@ -265,9 +265,9 @@ impl World {
 
     /// Wakes an endpoint's timer, the script, or a medium.
     #[cold]
-    fn wake_other(&mut self, wake: Wake) {
-        match wake {
-            Wake::Link(link) => self.wake_link(link),
+    fn wake_other(&mut self, source: EventSource) {
+        match self.sources.wake(source) {
+            Wake::Link(_) => unreachable!("{source:?} is not a link"),
             Wake::Sender(flow) => self.wake_sender(flow),
             Wake::Receiver(flow) => self.wake_receiver(flow),
             Wake::Script => self.act(),
@@ -300,7 +300,7 @@ impl World {
     fn hop(&mut self, packet: PackedSegment) {
         match self.hops[packet.cursor() as usize].target() {
             HopTarget::Link(link) => self.offer(packet, link),
-            HopTarget::Arrived => self.arrive(packet),
+            HopTarget::Arrived => self.arrive(&packet),
             HopTarget::Feeder(link) => self.feed(packet, link),
             other => self.leave_wires(packet, other),
         }
@@ -346,8 +346,20 @@ impl World {
     #[inline(always)] // runs for every hop
     fn offer(&mut self, mut packet: PackedSegment, link: u32) {
         packet.advance();
+        match self.links[link as usize].offer_unasked(self.now, packet) {
+            Some(Offer::Carried) => {}
+            Some(Offer::Wake(at)) => {
+                self.agenda.schedule(self.sources.source(Wake::Link(link)), at);
+            }
+            _ => self.offer_asked(packet, link),
+        }
+    }
+
+    /// A packet takes the next step of its route, into a link that does not accept every packet.
+    #[inline(never)] // keeps the code of other hops short
+    fn offer_asked(&mut self, packet: PackedSegment, link: u32) {
         let mut rng = LazyStream { streams: &mut self.streams, index: link };
-        match self.links[link as usize].offer(self.now, packet, &mut rng) {
+        match self.links[link as usize].offer_asked(self.now, packet, &mut rng) {
             Offer::Carried => {}
             Offer::Wake(at) => self.agenda.schedule(self.sources.source(Wake::Link(link)), at),
             other => self.offered(packet, link, other),
@@ -386,7 +398,8 @@ impl World {
         packet.discard(&mut self.store);
     }
 
-    fn arrive(&mut self, packet: PackedSegment) {
+    #[inline(always)] // it has one caller
+    fn arrive(&mut self, packet: &PackedSegment) {
         self.totals.delivered += 1;
         let Route { flow, back, lower_effort, .. } = self.routes[packet.path() as usize];
         let Flow { ends, first_path, header, .. } = &mut self.flows[flow as usize];
@@ -403,9 +416,9 @@ impl World {
                 }
                 _ => self.arrive_answer(flow, path, packet),
             }
-            self.pump(flow);
+            self.pump_here(flow);
         } else {
-            let bytes = network::Packet::bytes(&packet);
+            let bytes = network::Packet::bytes(packet);
             self.counts[packet.path() as usize].arrived_bytes += u64::from(bytes);
             let Ends::Tcp(tcp) = ends else {
                 return self.arrive_data(flow, path, packet);
@@ -427,7 +440,7 @@ impl World {
 
     /// An answer arrived at its sender, of any protocol and with any features.
     #[cold]
-    fn arrive_answer(&mut self, flow: u32, path: usize, packet: PackedSegment) {
+    fn arrive_answer(&mut self, flow: u32, path: usize, packet: &PackedSegment) {
         let segment = packet.unpack(&mut self.store);
         if let Some(watch) = &mut self.watch {
             watch.heard(self.now, packet.path(), &segment);
@@ -438,7 +451,7 @@ impl World {
 
     /// Data arrived at its receiver, of any protocol.
     #[inline(never)] // keeps the code of TCP's data short
-    fn arrive_data(&mut self, flow: u32, path: usize, packet: PackedSegment) {
+    fn arrive_data(&mut self, flow: u32, path: usize, packet: &PackedSegment) {
         let segment = packet.unpack(&mut self.store);
         match self.flows[flow as usize].ends.on_data(self.now, path, segment) {
             Some(segment) => self.answer(flow, Transmit { path, segment }),
@@ -448,6 +461,12 @@ impl World {
 
     /// Sends all segments that `flow`'s sender may send, and sets its timer.
     pub(crate) fn pump(&mut self, flow: u32) {
+        self.pump_here(flow);
+    }
+
+    /// [`World::pump`] without a call: an ACK mostly releases one segment.
+    #[inline(always)] // runs for every ACK
+    fn pump_here(&mut self, flow: u32) {
         loop {
             let Flow { ends, first_path, header, small_queue } = &mut self.flows[flow as usize];
             let (first, header, small_queue) = (*first_path, u32::from(*header), *small_queue);
@@ -476,8 +495,9 @@ impl World {
             self.counts[packet.path() as usize].sent += 1;
             self.launch(packet);
         }
-        let deadline = self.flows[flow as usize].ends.sender_deadline();
-        self.agenda.advance(self.sources.source(Wake::Sender(flow)), deadline.max(self.now));
+        if let Some(deadline) = self.flows[flow as usize].ends.earlier_deadline() {
+            self.agenda.advance(self.sources.source(Wake::Sender(flow)), deadline.max(self.now));
+        }
     }
 
     /// The next segment of a sender of any protocol.

@@ -33,6 +33,11 @@ impl RangeSet {
         if range.is_empty() {
             return 0;
         }
+        if self.ranges.last().is_none_or(|last| last.end < range.start) {
+            self.ranges.push(range); // mostly it is the newest data
+            self.bytes += range.len();
+            return range.len();
+        }
         // The ranges that touch it are first..last; they merge with it.
         let first = self.ranges.partition_point(|r| r.end < range.start);
         let last = self.ranges.partition_point(|r| r.start <= range.end);

@@ -44,6 +44,7 @@ impl Rtt {
     }
 
     /// The timeout after `backoff` doublings.
+    #[inline(always)] // runs for every ACK
     pub(crate) fn rto(&self, options: &Options, backoff: u32) -> Span {
         let variance = Span(self.rttvar4);
         let once = match options.rto_floor {

@@ -42,16 +42,22 @@ impl Transmitter {
             self.idle_at = starts;
             return;
         }
-        if starts > self.idle_at {
-            self.remainder = 0; // it was idle: nothing to carry over
-        }
+        let was_idle = starts > self.idle_at;
         let (ns, remainder) = self.transmission(bytes);
-        self.remainder += remainder;
-        let carry = self.remainder >= self.rate;
-        if carry {
-            self.remainder -= self.rate;
+        self.idle_at = starts + Span(ns);
+        if remainder | self.remainder != 0 {
+            self.carry_over(remainder, was_idle);
         }
-        self.idle_at = starts + Span(ns + u64::from(carry));
+    }
+
+    /// Carries a fraction of a nanosecond over to the next packet.
+    fn carry_over(&mut self, remainder: u64, was_idle: bool) {
+        let before = if was_idle { 0 } else { self.remainder };
+        self.remainder = before + remainder;
+        if self.remainder >= self.rate {
+            self.remainder -= self.rate;
+            self.idle_at = self.idle_at + Span(1);
+        }
     }
 
     /// Transmission time of `bytes`: whole nanoseconds, and the rest in units of 1/rate ns.

@@ -79,6 +79,10 @@ pub(crate) struct RandomQueue {
 }
 
 impl JudgeArrival for RandomQueue {
+    fn unasked(&self) -> u32 {
+        u32::try_from(self.threshold.min(self.limit)).unwrap_or(u32::MAX)
+    }
+
     fn judge(&mut self, arrival: Arrival, rng: &mut impl Rng) -> Verdict {
         let waiting = arrival.backlog.packets;
         let early = waiting >= self.threshold && rng.uniform() < self.probability;

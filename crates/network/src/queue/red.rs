@@ -157,6 +157,15 @@ pub(crate) struct RedQueue {
 }
 
 impl JudgeArrival for Box<RedQueue> {
+    /// Zero if a verdict depends on earlier arrivals.
+    fn unasked(&self) -> u32 {
+        let Red { min, weight, spacing, .. } = self.red;
+        match weight == 1.0 && spacing == Spacing::Independent {
+            true => self.limit.min(min.0 as u64) as u32,
+            false => 0,
+        }
+    }
+
     fn judge(&mut self, arrival: Arrival, rng: &mut impl Rng) -> Verdict {
         self.update(arrival.now, arrival.backlog);
         if arrival.backlog.packets >= self.limit {

@@ -1,6 +1,9 @@
 //! Invariants of every kind of queue.
 
 use super::*;
+use crate::testing::{Lcg, TestPacket};
+use proptest::prelude::*;
+use units::Span;
 
 /// Parses the text after `queue = ` in a scenario.
 fn read(text: &str) -> Result<Queue, String> {
@@ -65,4 +68,45 @@ fn a_wrong_parameter_is_named_below_its_kind() {
     .unwrap_err();
     assert_eq!((error.key.as_str(), error.right), ("red.max", "min is below max"));
     assert_eq!(read("{ droptail = {} }").unwrap().check().unwrap_err().key, "droptail");
+}
+
+proptest! {
+    #[test]
+    fn a_queue_that_is_asked_only_when_it_must_be_decides_as_if_it_were_always_asked(
+        arrivals in prop::collection::vec((0u64..40, 0u64..3_000_000), 1..200),
+        whole: bool,
+        independent: bool,
+    ) {
+        let red = Red {
+            min: Packets(9.5),
+            max: Packets(20.0),
+            max_p: 0.5,
+            gentle: true,
+            weight: if whole { 1.0 } else { 0.5 },
+            spacing: if independent { Spacing::Independent } else { Spacing::Count },
+            ecn: true,
+            limit: Packets(30.0),
+        };
+        for queue in Queue::short(20, true).into_iter().chain([Queue::Red(red)]) {
+            let start = || match queue.start::<TestPacket>(Some(Rate(10_000_000))) {
+                State::Arrival(started) => Some(started),
+                _ => None,
+            };
+            let (Some(mut always), Some(mut seldom)) = (start(), start()) else { continue };
+            let (mut now, unasked) = (Time::ZERO, u64::from(seldom.unasked()));
+            let [mut all, mut some] = [Lcg(1), Lcg(1)];
+            for (packets, gap) in &arrivals {
+                let last = now;
+                now = now + Span(*gap);
+                let idle_since = if *packets > 0 { Time::NEVER } else { last };
+                let backlog = Backlog { packets: *packets, bytes: 1500 * packets, idle_since };
+                let arrival = || Arrival { now, bytes: 1500, ecn_capable: true, backlog };
+                let verdict = match *packets < unasked {
+                    true => Verdict::Accept,
+                    false => seldom.judge(arrival, &mut some),
+                };
+                prop_assert_eq!(verdict, always.judge(arrival, &mut all), "{:?}", queue);
+            }
+        }
+    }
 }

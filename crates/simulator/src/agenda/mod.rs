@@ -14,6 +14,7 @@ mod tournament;
 mod wheel;
 
 /// Pending wake-ups in total order.
+#[repr(u8)] // a separate tag, which one instruction reads
 pub(crate) enum Agenda {
     /// For few sources.
     Few(Tournament),
@@ -22,11 +23,12 @@ pub(crate) enum Agenda {
 }
 
 impl Agenda {
-    /// An agenda for `sources` sources, without wake-ups after `until`.
-    pub(crate) fn new(sources: usize, until: Time) -> Self {
-        match sources <= tournament::MOST && until < tournament::LATEST {
-            true => Agenda::Few(Tournament::new(sources)),
-            false => Agenda::Many(Wheel::new(sources)),
+    /// An agenda without wake-ups after `until`, for sources that are woken about as often as
+    /// `weights` says, compared with each other. The weights affect only the run time.
+    pub(crate) fn new(weights: &[u32], until: Time) -> Self {
+        match weights.len() <= tournament::MOST && until < tournament::LATEST {
+            true => Agenda::Few(Tournament::new(weights)),
+            false => Agenda::Many(Wheel::new(weights.len())),
         }
     }
 
@@ -80,9 +82,10 @@ mod tests {
 
     /// One agenda of each kind.
     fn agendas(sources: usize) -> [Agenda; 2] {
-        let few = Agenda::new(sources, Time::ZERO);
+        let weights: Vec<u32> = (0..sources as u32).map(|source| source % 3 * source).collect();
+        let few = Agenda::new(&weights, Time::ZERO);
         assert!(matches!(few, Agenda::Few(_)));
-        let many = Agenda::new(sources, tournament::LATEST);
+        let many = Agenda::new(&weights, tournament::LATEST);
         assert!(matches!(many, Agenda::Many(_)), "a run of months");
         [few, many]
     }

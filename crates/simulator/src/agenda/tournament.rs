@@ -1,6 +1,6 @@
 //! Pending wake-ups of up to some thousand sources, in a tournament (Knuth, The Art of Computer
 //! Programming, volume 3, §5.4.1): each source is a leaf, and each node above has the earlier of
-//! its two children.
+//! its two children. Sources that are woken often are nearer to the root.
 //!
 //! A timing wheel takes as many instructions, but it cycles through its slots, which evicts
 //! everything else from the first-level cache; the keys of some hundred sources are a few
@@ -12,8 +12,8 @@ use units::Time;
 
 /// Most sources in a tournament.
 pub(super) const MOST: usize = 1 << 13;
-/// Nodes: two for each source.
-const NODES: usize = 2 * MOST;
+/// Nodes: the deepest leaf has two more than the logarithm of all sources, rounded up, above it.
+const NODES: usize = 4 * MOST;
 /// Bits of a source in a key.
 const BITS: u32 = MOST.trailing_zeros();
 /// A wake-up at this time or later never happens: 26 days.
@@ -22,41 +22,61 @@ pub(super) const LATEST: Time = Time((1 << (64 - BITS)) - 1);
 /// The time of a wake-up and, in the lower bits, its source: integers that are in total order.
 type Key = u64;
 
-/// The key of a source without a pending wake-up.
-const NEVER: Key = Key::MAX;
+/// The key of a source without a pending wake-up, or a later one.
+const NEVER: Key = LATEST.0 << BITS;
 
 /// In place of a source: none.
 const NONE: usize = usize::MAX;
 
 fn key(source: EventSource, when: Time) -> Key {
-    match when < LATEST {
-        true => when.0 << BITS | u64::from(source.0),
-        false => NEVER,
+    when.min(LATEST).0 << BITS | u64::from(source.0)
+}
+
+/// The leaf of each source, by Shannon's code (A Mathematical Theory of Communication, 1948, §9): a
+/// source with a share `p` of the wake-ups has a depth of log2(1/p), rounded up.
+fn leaves(weights: &[u32]) -> Box<[u16; MOST]> {
+    let (sources, total) = (weights.len() as u64, weights.iter().map(|it| u64::from(*it)).sum());
+    let total = u64::max(total, 1);
+    // The mean of its share and of an equal share, which limits the depth.
+    let depth = |weight: u32| {
+        let twice = u64::from(weight) * sources + total;
+        (2 * total * sources).div_ceil(twice).next_power_of_two().trailing_zeros()
+    };
+    let mut order: Vec<usize> = (0..weights.len()).collect();
+    order.sort_by_key(|source| depth(weights[*source]));
+    let mut leaves = Box::new([0; MOST]);
+    let mut leaf = 1;
+    for source in order {
+        // From the leaf after the last one down to this depth: always along the left edge.
+        leaf <<= depth(weights[source]) - u32::ilog2(leaf);
+        leaves[source] = leaf as u16;
+        leaf += 1;
     }
+    leaves
 }
 
 /// Wake-ups of up to [`MOST`] sources, in total order: by time, then by source.
 pub(crate) struct Tournament {
-    /// Node 1 is the earliest of all; below node `i` are `2 i` and `2 i + 1`; the leaves come last.
+    /// Node 1 is the earliest of all; below node `i` are `2 i` and `2 i + 1`.
     keys: Box<[Key; NODES]>,
-    /// Index of the first leaf: a power of two.
-    leaves: usize,
+    /// The node of each source: a leaf.
+    leaves: Box<[u16; MOST]>,
     /// The source returned last: its key stays until it has a new one, or until the next call of
     /// `pop`.
     woken: usize,
 }
 
 impl Tournament {
-    /// A tournament of this many sources.
-    pub(super) fn new(sources: usize) -> Self {
-        debug_assert!(sources <= MOST, "too many sources");
-        let leaves = sources.next_power_of_two().clamp(2, MOST);
+    /// A tournament of sources that are woken about as often as `weights` says, compared with each
+    /// other.
+    pub(super) fn new(weights: &[u32]) -> Self {
         let keys: Box<[Key]> = vec![NEVER; NODES].into();
-        Tournament { keys: keys.try_into().expect("as many"), leaves, woken: NONE }
+        let keys = keys.try_into().expect("as many");
+        Tournament { keys, leaves: leaves(weights), woken: NONE }
     }
 
     fn leaf(&self, source: usize) -> usize {
-        (self.leaves + source) % NODES
+        usize::from(self.leaves[source % MOST]) % NODES
     }
 
     /// Gives a source a new key, earlier or later.
@@ -113,7 +133,7 @@ impl Tournament {
         }
         let first = self.keys[1];
         let when = Time(first >> BITS);
-        if when > end || when == LATEST {
+        if when > end.min(Time(LATEST.0 - 1)) {
             return None;
         }
         let source = EventSource(first as u32 % MOST as u32);

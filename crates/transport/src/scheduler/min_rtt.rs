@@ -41,6 +41,10 @@ impl Schedule for Fastest {
     fn choose(&mut self, view: &mut impl View) -> Option<Choice> {
         fastest(view).map(Choice::New)
     }
+
+    fn takes_only_path(&self) -> bool {
+        true
+    }
 }
 
 /// The fastest path that may send; the first one among equals.

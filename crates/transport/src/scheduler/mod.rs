@@ -44,6 +44,13 @@ pub(crate) trait Schedule {
     /// data in flight: the path's next ACK or timeout calls this again.
     fn choose(&mut self, view: &mut impl View) -> Option<Choice>;
 
+    /// Whether it chooses new data on a path that is the only one that may send, without keeping a
+    /// memory of it.
+    #[inline(always)]
+    fn takes_only_path(&self) -> bool {
+        false
+    }
+
     /// The new data in `range` has been sent on `path`.
     #[inline(always)]
     fn on_new(&mut self, _path: usize, _range: Range) {}
@@ -90,6 +97,10 @@ macro_rules! schedulers {
             #[inline(always)] // runs for every segment
             fn choose(&mut self, view: &mut impl View) -> Option<Choice> {
                 match self { $(Scheduling::$type(state) => state.choose(view),)* }
+            }
+            #[inline(always)] // runs for every segment
+            fn takes_only_path(&self) -> bool {
+                match self { $(Scheduling::$type(state) => state.takes_only_path(),)* }
             }
             #[inline(always)] // runs for every segment
             fn on_new(&mut self, path: usize, range: Range) {

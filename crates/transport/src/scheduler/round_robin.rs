@@ -41,6 +41,10 @@ impl Schedule for Turn {
         let turns = (next..paths).chain(0..paths.min(next));
         turns.into_iter().find(|path| view.may_send(*path)).map(Choice::New)
     }
+
+    fn takes_only_path(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -43,6 +43,8 @@ pub struct Sender<E> {
     blocked: bool,
     /// A path has window space, and the application has no data for it.
     starved: bool,
+    /// The next deadline may be earlier than the driver knows.
+    sooner: bool,
     /// The needs of control beyond ACKs and losses.
     needs: Needs,
     /// State that few connections need; absent if all of it is unused.
@@ -67,6 +69,7 @@ impl<E: CongestionController> Sender<E> {
             last_path: 0,
             blocked: false,
             starved: false,
+            sooner: true,
             completed: Time::NEVER,
         };
         (0..paths).for_each(|me| sender.refresh(me));
@@ -122,9 +125,9 @@ impl<E: CongestionController> Sender<E> {
         self.extensions.is_none() && !self.needs.siblings && !self.needs.delays
     }
 
-    /// An event occurred: polling may give a segment again.
+    /// An event occurred: polling may give a segment again, and timers may have changed.
     pub(crate) fn unblock(&mut self) {
-        self.blocked = false;
+        (self.blocked, self.sooner) = (false, true);
         self.look_again();
     }
 
@@ -169,9 +172,30 @@ impl<E: CongestionController> Sender<E> {
         full
     }
 
+    /// The next segment of any kind, with all checks.
+    #[inline(never)] // keeps the code of usual segments short
+    fn poll_unusual(&mut self, now: Time) -> Option<Transmit<Data>> {
+        self.sooner = true;
+        let transmit = match self.extensions {
+            None if self.paths.len() == 1 => self.poll_only(now),
+            None => self.poll_several(now),
+            Some(_) => {
+                let transmit = self.poll_extended(now);
+                self.blocked |= self.only_path_is_full();
+                transmit
+            }
+        };
+        if transmit.is_some() {
+            return transmit;
+        }
+        let late = if self.needs.siblings { self.after_stall(now) } else { None };
+        self.blocked = late.is_none();
+        late
+    }
+
     /// The next segment of a connection with one path: there is nothing to choose, and no other
     /// path whose data it could send.
-    #[inline(always)] // runs for every segment
+    #[inline(always)] // it has one caller
     fn poll_only(&mut self, now: Time) -> Option<Transmit<Data>> {
         if self.paths[0].board.next_lost().is_some()
             && let Some(again) = self.poll_retransmission(now)
@@ -190,7 +214,6 @@ impl<E: CongestionController> Sender<E> {
         Some(transmit)
     }
 
-    #[inline(always)] // runs for every segment
     fn poll_retransmission(&mut self, now: Time) -> Option<Transmit<Data>> {
         (0..self.paths.len()).find_map(|me| self.retransmission_on(now, me))
     }
@@ -358,6 +381,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
         self.tell_delay(path, ack);
         self.on_ack(now, path, ack);
         self.unblock_path(path);
+        self.sooner = true;
         self.refresh_siblings();
     }
 
@@ -390,21 +414,10 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
         if self.blocked {
             return None;
         }
-        let transmit = match self.extensions {
-            None if self.paths.len() == 1 => self.poll_only(now),
-            None => self.poll_several(now),
-            Some(_) => {
-                let transmit = self.poll_extended(now);
-                self.blocked |= self.only_path_is_full();
-                transmit
-            }
-        };
-        if transmit.is_some() {
-            return transmit;
+        match self.poll_usual(now) {
+            None => self.poll_unusual(now),
+            usual => usual,
         }
-        let late = if self.needs.siblings { self.after_stall(now) } else { None };
-        self.blocked = late.is_none();
-        late
     }
 
     #[inline(always)] // runs for every ACK
@@ -473,3 +486,4 @@ mod selection;
 mod several;
 #[cfg(test)]
 mod tests;
+mod usual;

@@ -1,15 +1,14 @@
 //! The fast path for usual segments: new data in order, and its ACK on a path without losses.
 //!
-//! Both ends try this first. Other segments take the full processing of [`Sender::on_answer`] and
-//! [`Receiver::on_data`]. It has the same result for a usual segment: a test in `sender/tests.rs`
-//! compares the two.
+//! Both ends try this first; the sender's part is in `sender/usual.rs`. Other segments take the
+//! full processing of [`Sender::on_answer`], [`Sender::poll_transmit`] and [`Receiver::on_data`],
+//! which has the same result for a usual segment: tests in `sender/tests.rs` compare the two.
 //!
 //! [`Sender::on_answer`]: crate::SendingEndpoint::on_answer
+//! [`Sender::poll_transmit`]: crate::SendingEndpoint::poll_transmit
 //! [`Receiver::on_data`]: crate::ReceivingEndpoint::on_data
 
-use super::path::Path;
-use super::{Receiver, Sender};
-use control::{CongestionController, Phase};
+use super::Receiver;
 use units::{Span, Time};
 use wire::{Ack, Data, Flags, Range, Sacks};
 
@@ -33,45 +32,15 @@ impl From<UsualAck> for Ack {
     }
 }
 
-impl Path {
-    /// Whether `ack` acknowledges new data while no data is lost, SACKed or under repair.
-    #[inline(always)] // runs for every ACK
-    fn expects(&self, ack: u64) -> bool {
-        self.board.is_clean()
-            && self.recovery.phase == Phase::Open
-            && self.standing.member
-            && self.board.una < ack
-            && ack <= self.board.nxt
-    }
-}
-
-impl<E: CongestionController> Sender<E> {
-    /// Processes `ack` if it is usual for `path`; returns whether it was.
-    #[inline(always)] // runs for every ACK
-    pub fn on_usual_ack(&mut self, now: Time, path: usize, ack: &UsualAck) -> bool {
-        let usual = self.is_usual();
-        let side = &mut self.paths[path];
-        if !usual || !side.expects(ack.ack) {
-            return false;
-        }
-        let acked = ack.ack - side.board.una;
-        side.board.una = ack.ack;
-        side.grow(now, ack.echo, acked, &self.settings, &mut self.control, path);
-        side.restart_timer(now, &self.settings);
-        self.unblock_path(path);
-        self.on_progress(now, ack.data_ack, ack.window_edge);
-        true
-    }
-}
-
 impl Receiver {
     /// Processes `data` if it is usual for `path`, and returns its ACK.
     #[inline(always)] // runs for every segment
     pub fn on_usual_data(&mut self, path: usize, data: &Data) -> Option<UsualAck> {
-        let at_once = self.acks_at_once();
+        if data.len == 0 || data.flags != Flags::NONE || !self.acks_at_once() {
+            return None;
+        }
         let side = &mut self.paths[path];
-        let usual = data.seq == side.next && data.len > 0 && data.flags == Flags::NONE;
-        if !(usual && at_once && side.is_in_order()) {
+        if data.seq != side.next || !side.is_in_order() {
             return None;
         }
         side.next += u64::from(data.len);

@@ -124,6 +124,12 @@ impl Path {
                 true => self.board.pipe(),
                 false => self.board.outstanding(),
             };
+        self.window_beyond(in_flight)
+    }
+
+    /// Bytes of the window that are left over with this many in flight.
+    #[inline(always)] // runs for every segment
+    pub(in crate::tcp) fn window_beyond(&self, in_flight: u64) -> u64 {
         self.window.saturating_sub(in_flight)
     }
 

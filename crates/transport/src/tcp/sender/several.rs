@@ -30,6 +30,12 @@ impl PathSet {
         }
     }
 
+    /// Whether `me` is the only one of `paths` paths that may be in the set.
+    #[inline(always)] // runs for every segment
+    fn has_only(self, me: usize, paths: usize) -> bool {
+        paths <= BITS && self.0 & !(1 << (me % BITS)) == 0
+    }
+
     /// The first of `paths` paths at or after `from` that may be in the set.
     #[inline(always)] // runs for every segment
     pub(super) fn next(self, from: usize, paths: usize) -> Option<usize> {
@@ -100,6 +106,16 @@ impl Readiness {
             true => Changed::Path(me as u32),
             false => Changed::Any,
         };
+    }
+
+    /// The one of `paths` paths that has changed, if no other could send.
+    #[inline(always)] // runs for every segment
+    fn only_candidate(&self, paths: usize) -> Option<usize> {
+        match self.changed {
+            Changed::Path(me) => Some(me as usize)
+                .filter(|me| self.ready.has_only(*me, paths) && self.lossy.has_only(*me, paths)),
+            Changed::Nothing | Changed::Any => None,
+        }
     }
 
     /// Records what path `me` of `paths` could send.
@@ -173,6 +189,25 @@ impl<E: CongestionController> Sender<E> {
             let paths = self.paths.len();
             readiness.look_at(me, paths, &mut self.paths[me], &self.settings);
         }
+    }
+
+    /// The path that the scheduler would choose for new data, if no other path could send anything.
+    #[inline(always)] // runs for every segment
+    pub(super) fn only_candidate(&self) -> Option<usize> {
+        let Several { scheduler, readiness } = self.several.as_deref()?;
+        let me = readiness.only_candidate(self.paths.len())?;
+        let able = !self.paths[me].standing.failed && !self.stands_by(me);
+        (able && self.reinject.is_none() && scheduler.takes_only_path()).then_some(me)
+    }
+
+    /// Updates whether the [`Sender::only_candidate`] could send more, and returns it.
+    #[inline(always)] // runs for every segment
+    pub(super) fn look_at_only(&mut self, me: usize) -> bool {
+        self.look_at(me);
+        if let Some(Several { readiness, .. }) = self.several.as_deref_mut() {
+            readiness.changed = Changed::Nothing;
+        }
+        self.paths[me].standing.ready
     }
 
     /// The first path at or after `from` that may have lost data.

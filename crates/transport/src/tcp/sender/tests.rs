@@ -50,6 +50,8 @@ struct Pair {
     delays: Vec<Span>,
     moving: Vec<(Time, Moving)>,
     now: Time,
+    /// The earliest deadline of which the sender has told its driver.
+    known: Time,
     sent: Vec<(usize, Data)>,
     /// Whether usual segments and ACKs take the fast path.
     short: bool,
@@ -77,6 +79,7 @@ impl Pair {
             delays,
             moving: Vec::new(),
             now: Time::ZERO,
+            known: Time::NEVER,
             sent: Vec::new(),
             short: false,
             shortened: 0,
@@ -102,13 +105,19 @@ impl Pair {
             let arrival = self.moving.iter().enumerate().min_by_key(|(_, (at, _))| *at);
             let (index, at) = arrival.map_or((None, Time::NEVER), |(i, (at, _))| (Some(i), *at));
             let deadline = self.sender.next_deadline();
+            let earlier = self.sender.earlier_deadline().unwrap_or(Time::NEVER);
+            self.known = self.known.min(earlier);
+            assert!(self.known <= deadline, "a driver would miss {deadline:?}");
             self.now = at.min(deadline);
             if self.now >= end {
                 return;
             }
             match index.filter(|_| at <= deadline) {
                 Some(index) => self.arrive(index),
-                None => self.sender.on_deadline(self.now),
+                None => {
+                    self.known = Time::NEVER;
+                    self.sender.on_deadline(self.now);
+                }
             }
             self.transmit(&mut fate);
         }

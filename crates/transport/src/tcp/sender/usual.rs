@@ -1,0 +1,118 @@
+//! The sender's part of the fast path for usual segments: see `tcp/usual.rs`.
+
+use super::Sender;
+use crate::endpoint::{SendingEndpoint, Transmit};
+use crate::tcp::path::Path;
+use crate::tcp::usual::UsualAck;
+use control::{CongestionController, Phase};
+use units::Time;
+use wire::{Data, Flags, Range};
+
+impl Path {
+    /// Whether no data is lost, SACKed or under repair.
+    #[inline(always)] // runs for every segment and every ACK
+    fn is_calm(&self) -> bool {
+        self.board.is_clean() && self.recovery.phase == Phase::Open
+    }
+
+    /// Whether `ack` acknowledges new data while the path is calm.
+    #[inline(always)] // runs for every ACK
+    fn expects(&self, ack: u64) -> bool {
+        self.is_calm() && self.standing.member && self.board.una < ack && ack <= self.board.nxt
+    }
+
+    /// Bytes that the window of a calm path allows now; zero for others, and while the host may not
+    /// queue more.
+    #[inline(always)] // runs for every segment
+    fn usual_room(&self) -> u64 {
+        match self.is_calm() && self.may_use_host() {
+            true => self.window_beyond(self.board.outstanding()),
+            false => 0,
+        }
+    }
+}
+
+impl<E: CongestionController> Sender<E> {
+    /// Processes `ack` if it is usual for `path`; returns whether it was.
+    #[inline(always)] // runs for every ACK
+    pub fn on_usual_ack(&mut self, now: Time, path: usize, ack: &UsualAck) -> bool {
+        let usual = self.is_usual();
+        let side = &mut self.paths[path];
+        if !usual || !side.expects(ack.ack) {
+            return false;
+        }
+        let acked = ack.ack - side.board.una;
+        side.board.una = ack.ack;
+        side.grow(now, ack.echo, acked, &self.settings, &mut self.control, path);
+        let before = side.timer.deadline;
+        side.restart_timer(now, &self.settings);
+        // Without outstanding data, the next segment starts the timer.
+        let after = side.timer.deadline;
+        self.sooner |= after < before || after == Time::NEVER;
+        self.unblock_path(path);
+        self.data_una = match self.several {
+            None => ack.ack, // the path's order is the connection's
+            Some(_) => self.data_una.max(ack.data_ack.min(self.unsent.nxt)),
+        };
+        self.unsent.edge = self.unsent.edge.max(ack.window_edge);
+        self.look_whether_completed(now);
+        true
+    }
+
+    /// The next deadline, if it may be earlier than at the last call: a timer that only moves to a
+    /// later time need not be set again.
+    #[inline(always)] // runs for every ACK
+    pub fn earlier_deadline(&mut self) -> Option<Time> {
+        std::mem::take(&mut self.sooner).then(|| self.next_deadline())
+    }
+
+    /// The next segment, if it is usual: new data on a calm path with room for it, while no other
+    /// path could send.
+    #[inline(always)] // runs for every segment
+    pub(super) fn poll_usual(&mut self, now: Time) -> Option<Transmit<Data>> {
+        if self.extensions.is_some() {
+            return None;
+        }
+        match &mut *self.paths {
+            [_] => self.poll_usual_only(now),
+            _ => self.poll_usual_of_several(now),
+        }
+    }
+
+    #[inline(always)] // runs for every segment
+    fn poll_usual_only(&mut self, now: Time) -> Option<Transmit<Data>> {
+        let (range, room) = self.usual_data(now, 0)?;
+        let (path, len) = (&mut self.paths[0], range.len());
+        let seq = path.board.nxt;
+        path.board.nxt += len;
+        path.on_transmit(now, Range { start: seq, end: seq + len }, &self.settings);
+        self.unsent.nxt = range.end;
+        self.blocked = room <= len; // not even for one more byte
+        path.standing.cwnd_limited = self.blocked;
+        let (dsn, len) = (range.start, len as u32);
+        Some(Transmit { path: 0, segment: Data { seq, dsn, len, stamp: now, flags: Flags::NONE } })
+    }
+
+    #[inline(always)] // runs for every segment
+    fn poll_usual_of_several(&mut self, now: Time) -> Option<Transmit<Data>> {
+        let me = self.only_candidate()?;
+        let (range, _) = self.usual_data(now, me)?;
+        let transmit = self.send(now, me, range);
+        self.blocked = !self.look_at_only(me);
+        Some(transmit)
+    }
+
+    /// The next new data, if `me` is calm and has room for a segment, and the bytes that its window
+    /// allows.
+    #[inline(always)] // runs for every segment
+    fn usual_data(&mut self, now: Time, me: usize) -> Option<(Range, u64)> {
+        let segment = self.settings.segment();
+        let room = self.paths[me].usual_room();
+        if room < u64::from(segment) {
+            return None;
+        }
+        let range = self.unsent.next(now, &self.settings.source, segment).ok()?;
+        self.starved = false;
+        Some((range, room))
+    }
+}
