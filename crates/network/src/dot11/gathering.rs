@@ -3,7 +3,6 @@
 use super::Channel;
 use super::rates::ModeChoice;
 use super::sensing::Sensing;
-use super::station::Station;
 use super::together::Together;
 use crate::radio::{self, Threshold};
 use crate::{Packet, Position};
@@ -72,15 +71,15 @@ impl<P: Packet> Channel<P> {
         }
         let Channel { apart, together, stations, sends_at, phy, .. } = self;
         apart.retain(|&number| {
-            let Station { sensing, slots, waiting, .. } = stations[number];
-            if sensing.is_engaged() {
+            let own = &mut stations[number];
+            if !own.sensing.is_like(&together.sensing, now) {
                 return true;
             }
-            let sends = waiting > 0;
-            let usual = if sends { sensing.ends(slots.into(), phy) } else { Time::NEVER };
-            let differs = sends_at[number] != usual || !sensing.is_like(&together.sensing, now);
+            let sends = own.waiting > 0;
+            let usual = if sends { own.sensing.ends(own.slots.into(), phy) } else { Time::NEVER };
+            let differs = sends_at[number] != usual;
             if !differs {
-                stations[number].together = Some(together.join(number, slots, sends));
+                own.together = Some(together.join(number, own.slots, sends));
             }
             differs
         });

@@ -89,7 +89,7 @@ impl<P: Packet> Station<P> {
     /// The station senses a new transmission and stops counting. If it begins to send within this
     /// slot, it has not noticed. Returns whether that is so.
     pub(super) fn sense(&mut self, now: Time, sends_at: Time, phy: &Phy) -> bool {
-        let committed = sends_at != Time::NEVER && sends_at < now + phy.slot;
+        let committed = sends_at < now + phy.slot;
         let counted = self.sensing.sense(now, phy);
         self.slots = self.slots.saturating_sub(counted);
         committed
