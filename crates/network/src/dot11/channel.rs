@@ -117,11 +117,12 @@ pub struct Channel<P> {
     /// The stations with the same sensing state; empty unless [`Channel::all_hear`].
     pub(super) together: Together,
     /// All other stations, in the order of their numbers.
-    pub(super) apart: Vec<usize>,
+    pub(super) apart: Vec<u16>,
+    /// For each sender the stations that sense its transmission, recorded at the beginning; stale
+    /// while [`Channel::all_hear`].
+    pub(super) hearers: Vec<Vec<u16>>,
     /// When each station in `apart` sends, if nothing happens before.
     pub(super) sends_at: Vec<Time>,
-    /// Stations that begin to send now; kept to reuse its memory.
-    due: Vec<usize>,
     pub(super) exchanges: Vec<Exchange>,
     /// Cached values of each pair of stations at their positions.
     pub(super) pairs: Pairs,
@@ -169,9 +170,9 @@ impl<P: Packet> Channel<P> {
             arf: Vec::new(),
             all_hear: false,
             together: Together::new(),
-            apart: (0..count).collect(),
+            apart: (0..count as u16).collect(),
+            hearers: vec![Vec::new(); count],
             sends_at: vec![Time::NEVER; count],
-            due: Vec::new(),
             exchanges: Vec::new(),
             pairs: Pairs::new(if settings.radio.is_some() { count } else { 0 }),
             noise: settings.radio.map_or(0.0, |radio| radio::ratio(radio.noise_dbm)),
@@ -293,7 +294,7 @@ impl<P: Packet> Channel<P> {
     /// When the first exchange moves on or the first station sends, if nothing happens before.
     fn first(&self) -> Time {
         let ends = self.exchanges.iter().map(|exchange| exchange.until);
-        let sends = self.apart.iter().map(|station| self.sends_at[*station]);
+        let sends = self.apart.iter().map(|own| self.sends_at[usize::from(*own)]);
         sends.chain(ends).fold(self.together.sends_at(&self.phy), Time::min)
     }
 
@@ -399,30 +400,25 @@ impl<P: Packet> Channel<P> {
         if self.exchanges.len() == 1 {
             return; // mostly
         }
-        let mut own = self.exchanges[index];
-        let Some(sender) = own.sender() else {
-            return;
-        };
-        for other in (0..self.exchanges.len()).filter(|other| *other != index) {
-            let (disturber, victim) =
-                (self.exchanges[other].sender(), self.exchanges[other].receiver());
-            let Some(disturber) = disturber else {
-                continue;
-            };
-            if let Some(victim) = victim {
-                let power = if victim == sender { 0.0 } else { self.power(sender, victim) };
-                let there = &mut self.exchanges[other];
-                there.deaf |= victim == sender;
-                there.interference += power;
-            }
-            if let Some(victim) = own.receiver() {
-                own.deaf |= victim == disturber;
-                own.interference +=
-                    if victim == disturber { 0.0 } else { self.power(disturber, victim) };
+        let mut exchanges = core::mem::take(&mut self.exchanges);
+        let (others_before, rest) = exchanges.split_at_mut(index);
+        if let [own, others_after @ ..] = rest {
+            for other in others_before.iter_mut().chain(others_after) {
+                self.disturb(own, other);
+                self.disturb(other, own);
             }
         }
-        let there = &mut self.exchanges[index];
-        (there.deaf, there.interference) = (own.deaf, own.interference);
+        self.exchanges = exchanges;
+    }
+
+    /// Adds what the receiver of `victim` hears of the sender of `by`, if both send.
+    fn disturb(&self, by: &Exchange, victim: &mut Exchange) {
+        if let (Some(sender), Some(receiver)) = (by.sender(), victim.receiver()) {
+            match sender == receiver {
+                true => victim.deaf = true,
+                false => victim.interference += self.power(sender, receiver),
+            }
+        }
     }
 
     /// Probability that `station` receives this many bytes from `sender` with this interference.
@@ -519,9 +515,9 @@ impl<P: Packet> Channel<P> {
         };
         let bytes = self.phy.framed(packet.bytes());
         let (from, mode) = (exchange.from, exchange.mode);
-        let all = if self.all_hear { self.stations.len() } else { self.hearers(from) };
+        let all = if self.all_hear { self.stations.len() } else { self.hearers[from].len() };
         for at in 0..all {
-            let hearer = if self.all_hear { at } else { self.hearer(from, at) };
+            let hearer = if self.all_hear { at } else { usize::from(self.hearers[from][at]) };
             if hearer == from {
                 continue;
             }
@@ -543,7 +539,7 @@ impl<P: Packet> Channel<P> {
             self.clear(now, to);
             if self.stations[to].together.is_none() {
                 self.stations[to].sensing.leave();
-                self.settle(now, to);
+                self.stations[to].settle(now, &mut self.sends_at[to], &self.phy);
             }
         }
         self.finish(now, index, answered, rng);
@@ -567,11 +563,6 @@ impl<P: Packet> Channel<P> {
                 outcomes.push(Outcome::Left { link, packet, lost });
             }
         });
-        match to {
-            Some(to) => self.pass_on(link, to),
-            None => while self.links[link as usize].release().is_some() {},
-        }
-        self.links[link as usize].forget();
         self.arf[link as usize].told(answered, self.phy.modes.len());
         let station = &mut self.stations[from];
         station.waiting -= acknowledged + failures;
@@ -581,8 +572,18 @@ impl<P: Packet> Channel<P> {
         // the station has waited for the answer already
         let ifs = if answered { self.phy.difs() } else { Span::ZERO };
         station.resolve(now, !answered && failures == 0, ifs, &self.phy, rng);
-        self.fill(now, from, rng);
+        if acknowledged + failures > 0 {
+            match to {
+                Some(to) => self.pass_on(link, to),
+                None => while self.links[link as usize].release().is_some() {},
+            }
+            self.links[link as usize].forget();
+            self.fill(now, from, rng);
+        }
         self.sends_at[from] = self.stations[from].sends_at(now, &self.phy);
+        if answered {
+            self.gather(now); // it waits as long as all that heard the answer
+        }
     }
 }
 
@@ -602,7 +603,6 @@ impl<P: Packet> SharedMedium<P> for Channel<P> {
 
     /// Runs the events due at `now`.
     fn wake(&mut self, now: Time, rng: &mut dyn Rng) {
-        let exchanges = self.exchanges.len();
         while let Some(ends) = self.exchanges.iter().position(|exchange| exchange.until <= now) {
             match self.exchanges[ends].stage {
                 Stage::Data => self.data_ends(now, ends, rng),
@@ -613,17 +613,16 @@ impl<P: Packet> SharedMedium<P> for Channel<P> {
         while let Some((station, at)) = self.together.take_before(now + Span(1), &self.phy) {
             self.part(station, at);
         }
-        let some_ended = self.exchanges.len() < exchanges;
-        // Those that part meanwhile begin later.
-        let mut due = core::mem::take(&mut self.due);
-        due.extend(self.apart.iter().filter(|station| self.sends_at[**station] <= now));
-        let some_begin = !due.is_empty();
-        for station in due.drain(..) {
-            self.begin(now, station, rng);
+        let ongoing = self.exchanges.len();
+        let mut at = 0; // none is skipped: stations that part meanwhile begin later
+        while let Some(station) = self.apart.get(at).copied().map(usize::from) {
+            if self.sends_at[station] <= now {
+                self.begin(now, station, rng);
+            }
+            at += 1;
         }
-        self.due = due;
-        if some_ended || some_begin {
-            self.gather(now); // at no other event do stations become alike
+        if ongoing < self.exchanges.len() {
+            self.gather(now); // all sense the beginning, whatever they waited for before
         }
         self.next_wake = self.first();
     }

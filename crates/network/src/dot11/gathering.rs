@@ -59,8 +59,8 @@ impl<P: Packet> Channel<P> {
         if let Some(end) = own.together.take() {
             (own.sensing, own.slots) = (self.together.sensing, self.together.left(end));
             self.sends_at[station] = sends_at;
-            let place = self.apart.partition_point(|other| *other < station);
-            self.apart.insert(place, station);
+            let place = self.apart.partition_point(|other| usize::from(*other) < station);
+            self.apart.insert(place, station as u16);
         }
     }
 
@@ -70,7 +70,8 @@ impl<P: Packet> Channel<P> {
             return;
         }
         let Channel { apart, together, stations, sends_at, phy, .. } = self;
-        apart.retain(|&number| {
+        apart.retain(|number| {
+            let number = usize::from(*number);
             let own = &mut stations[number];
             if !own.sensing.is_like(&together.sensing, now) {
                 return true;
@@ -98,7 +99,7 @@ impl<P: Packet> Channel<P> {
         for station in 0..self.stations.len() {
             self.part(station, Time::NEVER);
             let others = (0..self.stations.len()).filter(|other| *other != station);
-            self.stations[station].hearers = others.map(|other| other as u16).collect();
+            self.hearers[station] = others.map(|other| other as u16).collect();
         }
         self.all_hear = false;
     }

@@ -3,6 +3,8 @@
 
 use super::Channel;
 use super::channel::Exchange;
+use super::phy::Phy;
+use super::station::Station;
 use crate::Packet;
 use units::Time;
 
@@ -19,42 +21,23 @@ impl<P: Packet> Channel<P> {
         } else {
             self.listen(sender);
         }
-        for at in 0..self.hearers(sender) {
-            let hearer = self.hearer(sender, at);
+        self.each_hearer(sender, |own, sends_at, phy| own.sense(now, sends_at, phy));
+    }
+
+    /// Calls `hears` with each station that senses `sender` and has a sensing state of its own, and
+    /// with the time at which it sends.
+    fn each_hearer(
+        &mut self,
+        sender: usize,
+        mut hears: impl FnMut(&mut Station<P>, &mut Time, &Phy),
+    ) {
+        let Channel { all_hear, apart, hearers, stations, sends_at, phy, .. } = self;
+        let hearers = if *all_hear { apart } else { &hearers[sender] };
+        for hearer in hearers.iter().map(|hearer| usize::from(*hearer)) {
             if hearer != sender {
-                self.sense(now, hearer);
+                hears(&mut stations[hearer], &mut sends_at[hearer], phy);
             }
         }
-    }
-
-    /// Number of indices of [`Channel::hearer`] for `sender`.
-    pub(super) fn hearers(&self, sender: usize) -> usize {
-        match self.all_hear {
-            true => self.apart.len(),
-            false => self.stations[sender].hearers.len(),
-        }
-    }
-
-    /// A station in `apart` that senses `sender`, or `sender`.
-    pub(super) fn hearer(&self, sender: usize, at: usize) -> usize {
-        match self.all_hear {
-            true => self.apart[at],
-            false => usize::from(self.stations[sender].hearers[at]),
-        }
-    }
-
-    fn sense(&mut self, now: Time, hearer: usize) {
-        let committed = self.stations[hearer].sense(now, self.sends_at[hearer], &self.phy);
-        if !committed {
-            self.sends_at[hearer] = Time::NEVER;
-        }
-    }
-
-    /// A transmission that `hearer` sensed has ended. After the last one, the medium is idle for
-    /// it.
-    pub(super) fn settle(&mut self, now: Time, hearer: usize) {
-        self.stations[hearer].sensing.settle(now, &self.phy);
-        self.schedule(now, hearer); // an unnoticed transmission: it sends within the slot
     }
 
     /// The stations that sense `sender` stop sensing it.
@@ -62,12 +45,7 @@ impl<P: Packet> Channel<P> {
         if self.all_hear {
             self.together.sensing.leave();
         }
-        for at in 0..self.hearers(sender) {
-            let hearer = self.hearer(sender, at);
-            if hearer != sender {
-                self.stations[hearer].sensing.leave();
-            }
-        }
+        self.each_hearer(sender, |own, _, _| own.sensing.leave());
     }
 
     /// The transmission of `sender` ends without an answer.
@@ -76,13 +54,10 @@ impl<P: Packet> Channel<P> {
             self.together.sensing.leave();
             self.together.sensing.settle(now, &self.phy);
         }
-        for at in 0..self.hearers(sender) {
-            let hearer = self.hearer(sender, at);
-            if hearer != sender {
-                self.stations[hearer].sensing.leave();
-                self.settle(now, hearer);
-            }
-        }
+        self.each_hearer(sender, |own, sends_at, phy| {
+            own.sensing.leave();
+            own.settle(now, sends_at, phy);
+        });
     }
 
     /// Records the stations that sense `sender`, which begins to send now. If the frame that it
@@ -94,11 +69,11 @@ impl<P: Packet> Channel<P> {
         if !alone || !core::mem::take(&mut self.stations[sender].moved) {
             return;
         }
-        let mut hearers = core::mem::take(&mut self.stations[sender].hearers);
+        let mut hearers = core::mem::take(&mut self.hearers[sender]);
         let heard = |to: &usize| *to != sender && self.power(sender, *to) >= self.least_power;
         hearers.clear();
         hearers.extend((0..self.stations.len()).filter(heard).map(|to| to as u16));
-        self.stations[sender].hearers = hearers;
+        self.hearers[sender] = hearers;
     }
 
     /// The answer of `to` follows the data of `from` before any station can begin: for stations
@@ -107,28 +82,25 @@ impl<P: Packet> Channel<P> {
         self.leave(from);
         self.tell(now, to);
         if self.stations[to].together.is_none() {
-            self.sense(now, to);
+            self.stations[to].sense(now, &mut self.sends_at[to], &self.phy);
         }
-        if self.all_hear {
-            return; // the answer too
-        }
-        for at in 0..self.hearers(from) {
-            self.settle(now, self.hearer(from, at));
+        if !self.all_hear {
+            self.each_hearer(from, |own, sends_at, phy| own.settle(now, sends_at, phy));
         }
     }
 
     /// Stations that sense the data of an exchange set their NAV to `reserved`, or fail to decode
     /// it.
     pub(super) fn overhear(&mut self, exchange: &Exchange, reserved: Time) {
+        let Exchange { from, mode, .. } = *exchange;
         if self.all_hear {
             self.together.sensing.heard(Some(reserved));
+            return self.each_hearer(from, |own, _, _| own.sensing.heard(Some(reserved)));
         }
-        for at in 0..self.hearers(exchange.from) {
-            let hearer = self.hearer(exchange.from, at);
-            if hearer != exchange.from {
-                let decoded = self.all_hear || self.decodes(exchange.from, hearer, exchange.mode);
-                self.stations[hearer].sensing.heard(decoded.then_some(reserved));
-            }
+        for at in 0..self.hearers[from].len() {
+            let hearer = usize::from(self.hearers[from][at]);
+            let decoded = self.decodes(from, hearer, mode);
+            self.stations[hearer].sensing.heard(decoded.then_some(reserved));
         }
     }
 
