@@ -412,6 +412,7 @@ impl<P: Packet> Channel<P> {
     }
 
     /// Adds what the receiver of `victim` hears of the sender of `by`, if both send.
+    #[inline(always)] // in a collision it runs for each pair
     fn disturb(&self, by: &Exchange, victim: &mut Exchange) {
         if let (Some(sender), Some(receiver)) = (by.sender(), victim.receiver()) {
             match sender == receiver {
@@ -603,11 +604,13 @@ impl<P: Packet> SharedMedium<P> for Channel<P> {
 
     /// Runs the events due at `now`.
     fn wake(&mut self, now: Time, rng: &mut dyn Rng) {
-        while let Some(ends) = self.exchanges.iter().position(|exchange| exchange.until <= now) {
-            match self.exchanges[ends].stage {
-                Stage::Data => self.data_ends(now, ends, rng),
-                Stage::Answer => self.answer_ends(now, ends, rng),
-                Stage::Silence => self.finish(now, ends, false, rng),
+        let mut at = 0;
+        while let Some(exchange) = self.exchanges.get(at) {
+            match exchange.stage {
+                _ if exchange.until > now => at += 1,
+                Stage::Data => self.data_ends(now, at, rng),
+                Stage::Answer => self.answer_ends(now, at, rng),
+                Stage::Silence => self.finish(now, at, false, rng),
             }
         }
         while let Some((station, at)) = self.together.take_before(now + Span(1), &self.phy) {
