@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     while medium.next_wake() <= end {
         let now = medium.next_wake();
         medium.wake(now, &mut rng);
-        outcomes.extend(medium.outcomes());
+        std::mem::swap(&mut outcomes, medium.outcomes());
         for outcome in outcomes.drain(..) {
             match outcome {
                 Outcome::Arrived { .. } => delivered += 1,

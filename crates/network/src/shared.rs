@@ -8,7 +8,6 @@ use crate::routing::Node;
 use crate::{DropTail, Packet, Position, Queue, Rng};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
-use std::vec::Drain;
 use units::{Rate, Span, Time};
 
 /// A shared medium of any kind, as simulations use it. Stations and links have the numbers of the
@@ -26,8 +25,8 @@ pub trait SharedMedium<P: Packet>: Send {
     /// with each call.
     fn next_wake(&self) -> Time;
 
-    /// Takes the outcomes since the last call, in the order in which they happened.
-    fn outcomes(&mut self) -> Drain<'_, Outcome<P>>;
+    /// The outcomes that nobody has taken yet, in the order in which they happened.
+    fn outcomes(&mut self) -> &mut Vec<Outcome<P>>;
 
     /// The counters of a station's interface since the start.
     fn counters(&self, station: usize) -> Counters;

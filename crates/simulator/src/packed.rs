@@ -125,6 +125,19 @@ impl PackedSegment {
         }
     }
 
+    /// Packs a datagram of UDP.
+    pub(crate) fn datagram(datagram: Datagram, envelope: Envelope) -> Self {
+        let Datagram { offset, len, stamp } = datagram;
+        PackedSegment {
+            number: offset,
+            dsn: 0,
+            stamp,
+            amounts: word(len, 0),
+            cursor_and_path: envelope.cursor_and_path(),
+            bytes_and_kind: envelope.bytes_and_kind(len, Flags::NONE, Kind::Datagram),
+        }
+    }
+
     /// Packs an ACK of TCP: the common case of [`PackedSegment::pack`].
     #[inline(always)] // runs for every segment
     pub(crate) fn ack(ack: &Ack, envelope: Envelope, store: &mut SideStore) -> Self {
@@ -185,9 +198,7 @@ impl PackedSegment {
             Segment::TfrcData(TfrcData { number, dsn, len, rtt_us, stamp }) => {
                 new(Kind::TfrcData, [number, dsn, word(len, rtt_us)], stamp)
             }
-            Segment::Datagram(Datagram { offset, len, stamp }) => {
-                new(Kind::Datagram, [offset, 0, word(len, 0)], stamp)
-            }
+            Segment::Datagram(datagram) => PackedSegment::datagram(datagram, envelope),
             Segment::Echo(Echo(Datagram { offset, len, stamp })) => {
                 new(Kind::Echo, [offset, 0, word(len, 0)], stamp)
             }

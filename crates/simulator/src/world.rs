@@ -504,14 +504,20 @@ impl World {
     #[inline(never)] // keeps the code of TCP's data short
     fn poll(&mut self, flow: u32) -> Option<PackedSegment> {
         let Flow { ends, first_path, header, .. } = &mut self.flows[flow as usize];
-        let Transmit { path, segment } = ends.poll_transmit(self.now)?;
-        let number = *first_path + path as u32;
-        let Route { forward, lower_effort, .. } = self.routes[number as usize];
-        if let Some(watch) = &mut self.watch {
-            watch.sent(self.now, number, &segment, &ends.combined(path, &segment));
+        let envelope = |path| {
+            let path = *first_path + path as u32;
+            let Route { forward, lower_effort, .. } = self.routes[path as usize];
+            Envelope { header: u32::from(*header), path, cursor: forward, lower_effort }
+        };
+        if let (Ends::Udp(udp), None) = (&mut *ends, &self.watch) {
+            let Transmit { path, segment } = udp.sender.poll_transmit(self.now)?;
+            return Some(PackedSegment::datagram(segment, envelope(path)));
         }
-        let header = u32::from(*header);
-        let envelope = Envelope { header, path: number, cursor: forward, lower_effort };
+        let Transmit { path, segment } = ends.poll_transmit(self.now)?;
+        let envelope = envelope(path);
+        if let Some(watch) = &mut self.watch {
+            watch.sent(self.now, envelope.path, &segment, &ends.combined(path, &segment));
+        }
         Some(PackedSegment::pack(segment, envelope, &mut self.store))
     }
 

@@ -158,8 +158,8 @@ impl<P: Packet> SharedMedia<P> {
         taken
     }
 
-    /// Runs the events of `medium` that are due at `now`, and adds its outcomes to `outcomes`, with
-    /// the numbers of medium links.
+    /// Runs the events of `medium` that are due at `now`, and puts its outcomes into `outcomes`,
+    /// which is empty, with the numbers of medium links.
     pub fn wake(&mut self, now: Time, medium: u32, outcomes: &mut Vec<Outcome<P>>) {
         let SharedMedia { media, states, nodes, step, .. } = self;
         let MediumEntry { medium, stream, links, stations, moves_at, .. } =
@@ -170,7 +170,8 @@ impl<P: Packet> SharedMedia<P> {
             medium.set_positions(now, &positions);
         }
         medium.wake(now, stream);
-        outcomes.extend(medium.outcomes().map(|outcome| count_outcome(outcome, links, states)));
+        std::mem::swap(outcomes, medium.outcomes());
+        outcomes.iter_mut().for_each(|outcome| count_outcome(outcome, links, states));
     }
 
     /// Packets that are on any medium.
@@ -250,30 +251,18 @@ impl<P: Packet> SharedMedia<P> {
 }
 
 /// Counts an outcome of a medium with these links, and numbers its link among all medium links.
-fn count_outcome<P: Packet>(
-    outcome: Outcome<P>,
-    links: &[u32],
-    states: &mut [LinkState],
-) -> Outcome<P> {
-    let number = |own: u32| links[own as usize];
+fn count_outcome<P: Packet>(outcome: &mut Outcome<P>, links: &[u32], states: &mut [LinkState]) {
+    let (Outcome::Arrived { link, .. } | Outcome::Left { link, .. } | Outcome::Lost { link, .. }) =
+        outcome;
+    *link = links[*link as usize];
+    let state = &mut states[*link as usize];
     match outcome {
-        Outcome::Arrived { link, at, packet } => {
-            let link = number(link);
-            let LinkState { counters, inside, .. } = &mut states[link as usize];
-            counters.carried_bytes += u64::from(packet.bytes());
-            *inside -= 1;
-            Outcome::Arrived { link, at, packet }
+        Outcome::Arrived { packet, .. } => {
+            state.counters.carried_bytes += u64::from(packet.bytes());
+            state.inside -= 1;
         }
-        Outcome::Left { link, packet, lost } => {
-            let link = number(link);
-            states[link as usize].count_lost(lost);
-            Outcome::Left { link, packet, lost }
-        }
-        Outcome::Lost { link, packet } => {
-            let link = number(link);
-            states[link as usize].count_lost(true);
-            Outcome::Lost { link, packet }
-        }
+        Outcome::Left { lost, .. } => state.count_lost(*lost),
+        Outcome::Lost { .. } => state.count_lost(true),
     }
 }
 

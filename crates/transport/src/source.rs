@@ -58,13 +58,23 @@ impl WritePeriods {
 /// Whole segments of `segment` bytes that `rate` earns in `active`, including the first segment,
 /// which is written at once.
 fn earned(active: Span, Rate(bps): Rate, segment: u32) -> u64 {
-    let bits = u128::from(active.0) * u128::from(bps) / u128::from(NANOS);
-    (bits / (8 * u128::from(segment)) + 1) as u64 * u64::from(segment)
+    let (bits, segment) = (8 * u64::from(segment), u64::from(segment));
+    let segments = match active.0.checked_mul(bps) {
+        Some(product) => product / NANOS / bits, // mostly; more digits divide slowly
+        None => {
+            let product = u128::from(active.0) * u128::from(bps);
+            (product / u128::from(NANOS) / u128::from(bits)) as u64
+        }
+    };
+    (segments + 1) * segment
 }
 
 /// The time in which `rate` earns `bytes`.
 fn earns(bytes: u64, Rate(bps): Rate) -> Span {
-    Span((u128::from(bytes) * 8 * u128::from(NANOS)).div_ceil(u128::from(bps)) as u64)
+    Span(match bytes.checked_mul(8 * NANOS) {
+        Some(product) => product.div_ceil(bps),
+        None => (u128::from(bytes) * 8 * u128::from(NANOS)).div_ceil(u128::from(bps)) as u64,
+    })
 }
 
 impl Source {

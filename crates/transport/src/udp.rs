@@ -5,7 +5,7 @@
 use crate::endpoint::{PathReport, ReceivingEndpoint, SendingEndpoint, Transmit};
 use crate::options::Options;
 use crate::rtt::Rtt;
-use crate::source::{Source, Unsent, Wait};
+use crate::source::{Source, Unsent};
 use control::Window;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -28,8 +28,9 @@ pub struct Settings {
 pub struct Sender {
     settings: Arc<Settings>,
     unsent: Unsent,
-    /// All data that the application has written was sent.
-    starved: bool,
+    /// When it was found that all data was sent that the application had written; `None` if some is
+    /// left.
+    starved: Option<Time>,
     /// Whether the path belongs to the connection now.
     member: bool,
     rtt: Rtt,
@@ -41,7 +42,7 @@ impl Sender {
     /// A connection that starts at `start`.
     pub fn new(settings: Arc<Settings>, start: Time) -> Self {
         let unsent = Unsent::new(start, u64::MAX); // no receive window
-        let (starved, member) = (false, true);
+        let (starved, member) = (None, true);
         Sender { settings, unsent, starved, member, rtt: Rtt::default(), echoed: 0 }
     }
 }
@@ -69,19 +70,24 @@ impl SendingEndpoint for Sender {
     }
 
     fn poll_transmit(&mut self, now: Time) -> Option<Transmit<Datagram>> {
+        if self.starved == Some(now) {
+            return None; // it writes nothing more in the same instant
+        }
         let Settings { options, source, .. } = &*self.settings;
-        let next = self.unsent.next(now, source, options.segment());
-        self.starved = next == Err(Wait::Application);
-        let range = next.ok().filter(|_| self.member)?;
-        self.unsent.nxt = range.end;
-        let segment = Datagram { offset: range.start, len: range.len() as u32, stamp: now };
-        Some(Transmit { path: 0, segment })
+        let (offset, segment) = (self.unsent.nxt, options.segment());
+        let written = self.unsent.written(now, source, segment);
+        let len = written.saturating_sub(offset).min(segment.into());
+        let sent = if self.member { len } else { 0 };
+        self.unsent.nxt += sent;
+        self.starved = (self.unsent.nxt >= written).then_some(now);
+        let segment = Datagram { offset, len: sent as u32, stamp: now };
+        (sent > 0).then_some(Transmit { path: 0, segment })
     }
 
     fn next_deadline(&self) -> Time {
         match self.starved {
-            false => Time::NEVER,
-            true => self.unsent.next_write(&self.settings.source),
+            None => Time::NEVER,
+            Some(_) => self.unsent.next_write(&self.settings.source),
         }
     }
 

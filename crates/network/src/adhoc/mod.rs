@@ -25,7 +25,6 @@ use routers::Routers;
 pub use routers::Routing;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
-use std::vec::Drain;
 use units::{Span, Time};
 
 /// Largest random delay of a broadcast, so that neighbours do not repeat it at once (RFC 5148).
@@ -386,7 +385,7 @@ impl<P: Packet> SharedMedium<P> for Adhoc<P> {
             self.run_actions(now, out, rng);
         }
         self.channel.wake(now, rng);
-        let outcomes: Vec<_> = self.channel.outcomes().collect();
+        let outcomes = std::mem::take(self.channel.outcomes());
         for outcome in outcomes {
             match outcome {
                 Outcome::Arrived { link, at, packet } => {
@@ -406,8 +405,8 @@ impl<P: Packet> SharedMedium<P> for Adhoc<P> {
         self.channel.next_wake().min(delayed).min(self.routers.next_timer())
     }
 
-    fn outcomes(&mut self) -> Drain<'_, Outcome<P>> {
-        self.outcomes.drain(..)
+    fn outcomes(&mut self) -> &mut Vec<Outcome<P>> {
+        &mut self.outcomes
     }
 
     /// Forwarded packets count as the station's own.

@@ -65,7 +65,7 @@ impl Run {
     }
 
     fn collect(&mut self) {
-        for outcome in self.net.outcomes() {
+        for outcome in self.net.outcomes().drain(..) {
             match outcome {
                 Outcome::Arrived { link, packet, .. } => {
                     self.arrived.push((self.now, link, packet))

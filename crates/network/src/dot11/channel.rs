@@ -17,7 +17,6 @@ use crate::host::LinkPacket;
 use crate::radio::{self, Radio, Threshold};
 use crate::shared::{self, Counters, Outcome, SharedMedium};
 use crate::{Packet, Position, Rng};
-use std::vec::Drain;
 use units::{Span, Time};
 
 /// Bytes of an acknowledgement.
@@ -73,12 +72,12 @@ enum Stage {
 pub(super) struct Exchange {
     stage: Stage,
     until: Time,
-    from: usize,
+    pub(super) from: usize,
     to: Option<usize>,
     link: u32,
     /// Number of packets in it: the first ones of those pending.
     packets: usize,
-    mode: usize,
+    pub(super) mode: usize,
     /// Power of all other transmissions at the present receiver, in mW.
     interference: f64,
     /// Whether the present receiver has itself sent during this transmission.
@@ -87,7 +86,7 @@ pub(super) struct Exchange {
 
 impl Exchange {
     /// The station that sends now; `None` while the exchange is silent.
-    fn sender(&self) -> Option<usize> {
+    pub(super) fn sender(&self) -> Option<usize> {
         match self.stage {
             Stage::Data => Some(self.from),
             Stage::Answer => self.to,
@@ -118,7 +117,10 @@ pub struct Channel<P> {
     /// The stations with the same sensing state; empty unless [`Channel::all_hear`].
     pub(super) together: Together,
     /// All other stations, in the order of their numbers.
-    pub(super) apart: Vec<usize>,
+    pub(super) apart: Vec<u16>,
+    /// For each sender the stations that sense its transmission, recorded at the beginning; stale
+    /// while [`Channel::all_hear`].
+    pub(super) hearers: Vec<Vec<u16>>,
     /// When each station in `apart` sends, if nothing happens before.
     pub(super) sends_at: Vec<Time>,
     pub(super) exchanges: Vec<Exchange>,
@@ -127,7 +129,7 @@ pub struct Channel<P> {
     /// Noise in mW.
     pub(super) noise: f64,
     /// Least power in mW at which a station senses another one.
-    least_power: f64,
+    pub(super) least_power: f64,
     /// The signal-to-noise ratio that each mode needs.
     pub(super) thresholds: Vec<Threshold>,
     arrivals: u64,
@@ -168,7 +170,8 @@ impl<P: Packet> Channel<P> {
             arf: Vec::new(),
             all_hear: false,
             together: Together::new(),
-            apart: (0..count).collect(),
+            apart: (0..count as u16).collect(),
+            hearers: vec![Vec::new(); count],
             sends_at: vec![Time::NEVER; count],
             exchanges: Vec::new(),
             pairs: Pairs::new(if settings.radio.is_some() { count } else { 0 }),
@@ -209,25 +212,6 @@ impl<P: Packet> Channel<P> {
         number as u32
     }
 
-    /// Records the stations that sense `sender`, which begins to send now. If the frame that it
-    /// answers is still on the air, the stations that were notified of that frame are notified of
-    /// this one.
-    fn listen(&mut self, sender: usize) {
-        if self.all_hear {
-            return;
-        }
-        let sends = |exchange: &&Exchange| exchange.sender() == Some(sender);
-        let alone = self.exchanges.iter().filter(sends).count() <= 1;
-        if !alone || !core::mem::take(&mut self.stations[sender].moved) {
-            return;
-        }
-        let mut hearers = core::mem::take(&mut self.stations[sender].hearers);
-        let heard = |to: &usize| *to != sender && self.power(sender, *to) >= self.least_power;
-        hearers.clear();
-        hearers.extend((0..self.stations.len()).filter(heard).map(|to| to as u16));
-        self.stations[sender].hearers = hearers;
-    }
-
     /// Number of stations.
     pub fn stations(&self) -> usize {
         self.stations.len()
@@ -260,7 +244,7 @@ impl<P: Packet> Channel<P> {
     }
 
     /// The power at `to` of the signal from `from`, in mW.
-    fn power(&self, from: usize, to: usize) -> f64 {
+    pub(super) fn power(&self, from: usize, to: usize) -> f64 {
         let Some(radio) = self.settings.radio else {
             return 1.0;
         };
@@ -299,7 +283,7 @@ impl<P: Packet> Channel<P> {
     }
 
     /// Computes when `from` sends, if that is not known.
-    fn schedule(&mut self, now: Time, from: usize) {
+    pub(super) fn schedule(&mut self, now: Time, from: usize) {
         let station = &self.stations[from];
         if station.together.is_none() && self.sends_at[from] == Time::NEVER {
             self.sends_at[from] = station.sends_at(now, &self.phy);
@@ -310,9 +294,8 @@ impl<P: Packet> Channel<P> {
     /// When the first exchange moves on or the first station sends, if nothing happens before.
     fn first(&self) -> Time {
         let ends = self.exchanges.iter().map(|exchange| exchange.until);
-        let sends = self.apart.iter().map(|station| self.sends_at[*station]);
-        let first = sends.chain(ends).min().unwrap_or(Time::NEVER);
-        first.min(self.together.sends_at(&self.phy))
+        let sends = self.apart.iter().map(|own| self.sends_at[usize::from(*own)]);
+        sends.chain(ends).fold(self.together.sends_at(&self.phy), Time::min)
     }
 
     /// The driver of a station takes packets from its host while the ring has room.
@@ -335,10 +318,9 @@ impl<P: Packet> Channel<P> {
     /// `from` begins to send its oldest packets.
     fn begin(&mut self, now: Time, from: usize, rng: &mut dyn Rng) {
         self.sends_at[from] = Time::NEVER;
-        let links = &mut self.links;
-        let oldest = |link: &&u32| {
-            links[**link as usize].pending().next().map_or(u64::MAX, |waiting| waiting.order)
-        };
+        let links = &self.links;
+        let oldest =
+            |link: &&u32| links[**link as usize].next().map_or(u64::MAX, |waiting| waiting.order);
         let Some(&link) = self.stations[from].links.iter().min_by_key(oldest) else {
             return; // a station without links never sends
         };
@@ -347,9 +329,11 @@ impl<P: Packet> Channel<P> {
         let own = &mut self.links[link as usize];
         let to = own.to;
         let station = &mut self.stations[from];
-        for waiting in own.pending().take(packets).filter(|waiting| waiting.attempts == 0) {
-            waiting.doomed = station.dooms(now, rng);
-        }
+        own.each_pending(packets, |waiting| {
+            if waiting.attempts == 0 {
+                waiting.doomed = station.dooms(now, rng);
+            }
+        });
         let lasts = self.phy.duration(bytes, mode);
         station.counters.attempts += 1;
         station.sent_in[mode] += 1;
@@ -360,7 +344,6 @@ impl<P: Packet> Channel<P> {
         let exchange = Exchange { stage, until, from, to, link, packets, mode, interference, deaf };
         let index = self.exchanges.len();
         self.exchanges.push(exchange);
-        self.listen(from);
         self.interfere(index);
         self.tell(now, from);
     }
@@ -388,22 +371,25 @@ impl<P: Packet> Channel<P> {
     }
 
     /// Number of packets in one transmission, and its bytes; a single packet is not an aggregate.
-    fn aggregate(&mut self, link: u32, mode: usize) -> (usize, u32) {
-        let phy = &self.phy;
-        let broadcast = self.links[link as usize].to.is_none();
-        let pending = self.links[link as usize].pending().map(|waiting| waiting.packet.bytes());
+    fn aggregate(&self, link: u32, mode: usize) -> (usize, u32) {
+        let (phy, link) = (&self.phy, &self.links[link as usize]);
+        let Some(first) = link.next().map(|waiting| waiting.packet.bytes()) else {
+            return (0, 0);
+        };
         // With several broadcasts in an aggregate, no answer could say which were received.
-        let most = if broadcast { 1 } else { phy.most_aggregated() };
-        let (mut packets, mut bytes, mut alone) = (0, 0, 0);
-        for packet in pending.take(most) {
-            let longer = bytes + phy.padded(packet);
-            if packets > 0 && !phy.fits(longer, mode) {
-                break;
+        let most = if link.to.is_none() { 1 } else { phy.most_aggregated() };
+        let (mut packets, mut bytes) = (1, phy.padded(first));
+        if most > 1 {
+            for packet in link.pending().take(most).skip(1).map(|waiting| waiting.packet.bytes()) {
+                let longer = bytes + phy.padded(packet);
+                if !phy.fits(longer, mode) {
+                    break;
+                }
+                (packets, bytes) = (packets + 1, longer);
             }
-            (packets, bytes, alone) = (packets + 1, longer, packet);
         }
         match packets {
-            1 => (1, phy.framed(alone)),
+            1 => (1, phy.framed(first)),
             _ => (packets, bytes),
         }
     }
@@ -411,107 +397,29 @@ impl<P: Packet> Channel<P> {
     /// Adds up the interference between the exchange at `index`, which begins to send, and all
     /// others.
     fn interfere(&mut self, index: usize) {
-        let mut own = self.exchanges[index];
-        let Some(sender) = own.sender() else {
-            return;
-        };
-        for other in (0..self.exchanges.len()).filter(|other| *other != index) {
-            let (disturber, victim) =
-                (self.exchanges[other].sender(), self.exchanges[other].receiver());
-            let Some(disturber) = disturber else {
-                continue;
-            };
-            if let Some(victim) = victim {
-                let power = if victim == sender { 0.0 } else { self.power(sender, victim) };
-                let there = &mut self.exchanges[other];
-                there.deaf |= victim == sender;
-                there.interference += power;
-            }
-            if let Some(victim) = own.receiver() {
-                own.deaf |= victim == disturber;
-                own.interference +=
-                    if victim == disturber { 0.0 } else { self.power(disturber, victim) };
+        if self.exchanges.len() == 1 {
+            return; // mostly
+        }
+        let mut exchanges = core::mem::take(&mut self.exchanges);
+        let (others_before, rest) = exchanges.split_at_mut(index);
+        if let [own, others_after @ ..] = rest {
+            for other in others_before.iter_mut().chain(others_after) {
+                self.disturb(own, other);
+                self.disturb(other, own);
             }
         }
-        let there = &mut self.exchanges[index];
-        (there.deaf, there.interference) = (own.deaf, own.interference);
+        self.exchanges = exchanges;
     }
 
-    /// Notifies the stations that sense `sender` that it begins to send.
-    fn tell(&mut self, now: Time, sender: usize) {
-        if self.all_hear {
-            while let Some((station, at)) =
-                self.together.take_before(now + self.phy.slot, &self.phy)
-            {
-                self.part(station, at); // it begins within the slot, without having sensed `sender`
-            }
-            self.together.sense(now, &self.phy);
-        }
-        for at in 0..self.hearers(sender) {
-            if let Some(hearer) = self.hearer(sender, at) {
-                self.sense(now, hearer);
+    /// Adds what the receiver of `victim` hears of the sender of `by`, if both send.
+    #[inline(always)] // in a collision it runs for each pair
+    fn disturb(&self, by: &Exchange, victim: &mut Exchange) {
+        if let (Some(sender), Some(receiver)) = (by.sender(), victim.receiver()) {
+            match sender == receiver {
+                true => victim.deaf = true,
+                false => victim.interference += self.power(sender, receiver),
             }
         }
-    }
-
-    /// Number of indices of [`Channel::hearer`] for `sender`.
-    fn hearers(&self, sender: usize) -> usize {
-        match self.all_hear {
-            true => self.apart.len(),
-            false => self.stations[sender].hearers.len(),
-        }
-    }
-
-    /// A station in `apart` that senses `sender`.
-    fn hearer(&self, sender: usize, at: usize) -> Option<usize> {
-        match self.all_hear {
-            true => Some(self.apart[at]).filter(|station| *station != sender),
-            false => Some(usize::from(self.stations[sender].hearers[at])),
-        }
-    }
-
-    fn sense(&mut self, now: Time, hearer: usize) {
-        let committed = self.stations[hearer].sense(now, self.sends_at[hearer], &self.phy);
-        if !committed {
-            self.sends_at[hearer] = Time::NEVER;
-        }
-    }
-
-    /// A transmission that `hearer` sensed has ended. After the last one, the medium is idle for
-    /// it.
-    fn settle(&mut self, now: Time, hearer: usize) {
-        self.stations[hearer].sensing.settle(now, &self.phy);
-        self.schedule(now, hearer); // an unnoticed transmission: it sends within the slot
-    }
-
-    /// The stations that sense `sender` stop sensing it.
-    fn leave(&mut self, sender: usize) {
-        if self.all_hear {
-            self.together.sensing.leave();
-        }
-        for at in 0..self.hearers(sender) {
-            if let Some(hearer) = self.hearer(sender, at) {
-                self.stations[hearer].sensing.leave();
-            }
-        }
-    }
-
-    /// A transmission of `sender` has ended for the stations that sensed it.
-    fn settle_all(&mut self, now: Time, sender: usize) {
-        if self.all_hear {
-            self.together.sensing.settle(now, &self.phy);
-        }
-        for at in 0..self.hearers(sender) {
-            if let Some(hearer) = self.hearer(sender, at) {
-                self.settle(now, hearer);
-            }
-        }
-    }
-
-    /// The transmission of `sender` ends without an answer.
-    fn clear(&mut self, now: Time, sender: usize) {
-        self.leave(sender);
-        self.settle_all(now, sender);
     }
 
     /// Probability that `station` receives this many bytes from `sender` with this interference.
@@ -526,14 +434,8 @@ impl<P: Packet> Channel<P> {
         if self.settings.radio.is_none() {
             return f64::from(u8::from(interference == 0.0));
         }
-        let snr = self.power(sender, station) / (self.noise + interference);
-        radio::received(radio::decibel(snr), self.phy.modes[mode].threshold_db, bytes)
-    }
-
-    /// Whether `station` decodes at least half of the frames of `sender` without interference.
-    fn decodes(&self, sender: usize, station: usize, mode: usize) -> bool {
-        let snr = self.power(sender, station) / self.noise;
-        self.settings.radio.is_none() || self.thresholds[mode].is_met_by(snr)
+        let ratio = self.power(sender, station) / (self.noise + interference);
+        radio::received(radio::decibel(ratio), self.phy.modes[mode].threshold_db, bytes)
     }
 
     /// Whether the present receiver receives the frame that ends now.
@@ -575,48 +477,22 @@ impl<P: Packet> Channel<P> {
         self.pass_on(exchange.link, to);
     }
 
-    /// The answer of `to` follows the data of `from` before any station can begin: for stations
-    /// that sense both, the medium stays busy.
-    fn answer(&mut self, now: Time, from: usize, to: usize) {
-        self.leave(from);
-        self.listen(to);
-        self.tell(now, to);
-        if self.stations[to].together.is_none() {
-            self.sense(now, to);
-        }
-        self.settle_all(now, from);
-    }
-
-    /// Stations that sense the data of an exchange set their NAV to `reserved`, or fail to decode
-    /// it.
-    fn overhear(&mut self, exchange: &Exchange, reserved: Time) {
-        if self.all_hear {
-            self.together.sensing.heard(Some(reserved));
-        }
-        for at in 0..self.hearers(exchange.from) {
-            if let Some(hearer) = self.hearer(exchange.from, at) {
-                let decoded = self.all_hear || self.decodes(exchange.from, hearer, exchange.mode);
-                self.stations[hearer].sensing.heard(decoded.then_some(reserved));
-            }
-        }
-    }
-
     /// Decides which packets of an exchange are received. Returns whether any is, in which case the
     /// receiver sends an acknowledgement.
     fn receive(&mut self, exchange: &Exchange, rng: &mut dyn Rng) -> bool {
-        let (mut left, mut any) = (exchange.packets, false);
-        for at in 0..self.links[exchange.link as usize].queue.len() {
-            let waiting = self.links[exchange.link as usize].queue[at];
+        let link = exchange.link as usize;
+        let (mut left, mut any, mut at) = (exchange.packets, false, 0);
+        while left > 0
+            && let Some(waiting) = self.links[link].queue.get(at)
+        {
+            at += 1;
             if waiting.done {
                 continue;
-            }
-            if left == 0 {
-                break;
             }
             left -= 1;
             let bytes = self.phy.framed(waiting.packet.bytes());
             if !waiting.doomed && self.arrives(exchange, bytes, rng) {
-                self.links[exchange.link as usize].queue[at].received = true;
+                self.links[link].queue[at - 1].received = true;
                 any = true;
             }
         }
@@ -635,18 +511,17 @@ impl<P: Packet> Channel<P> {
         let exchange = self.exchanges[index];
         self.overhear(&exchange, now);
         let link = exchange.link;
-        let Some(packet) = self.links[link as usize].pending().next().map(|waiting| waiting.packet)
-        else {
+        let Some(packet) = self.links[link as usize].next().map(|waiting| waiting.packet) else {
             return;
         };
         let bytes = self.phy.framed(packet.bytes());
         let (from, mode) = (exchange.from, exchange.mode);
-        let all = if self.all_hear { self.stations.len() } else { self.hearers(from) };
+        let all = if self.all_hear { self.stations.len() } else { self.hearers[from].len() };
         for at in 0..all {
-            let hearer = if self.all_hear { Some(at) } else { self.hearer(from, at) };
-            let Some(hearer) = hearer.filter(|hearer| *hearer != from) else {
+            let hearer = if self.all_hear { at } else { usize::from(self.hearers[from][at]) };
+            if hearer == from {
                 continue;
-            };
+            }
             let received = self.received(from, hearer, 0.0, mode, bytes);
             let clear = self.sensing(hearer).hears_clearly();
             if clear && (received >= 1.0 || rng.uniform() < received) {
@@ -665,7 +540,7 @@ impl<P: Packet> Channel<P> {
             self.clear(now, to);
             if self.stations[to].together.is_none() {
                 self.stations[to].sensing.leave();
-                self.settle(now, to);
+                self.stations[to].settle(now, &mut self.sends_at[to], &self.phy);
             }
         }
         self.finish(now, index, answered, rng);
@@ -676,7 +551,8 @@ impl<P: Packet> Channel<P> {
         let Exchange { from, to, link, packets, .. } = self.exchanges.remove(index);
         let most = self.settings.attempts;
         let (mut acknowledged, mut failures) = (0, 0);
-        for waiting in self.links[link as usize].pending().take(packets) {
+        let outcomes = &mut self.outcomes;
+        self.links[link as usize].each_pending(packets, |waiting| {
             waiting.attempts += 1;
             let arrived = answered && (waiting.received || to.is_none());
             if arrived || waiting.attempts >= most {
@@ -685,14 +561,9 @@ impl<P: Packet> Channel<P> {
                     (acknowledged + u32::from(arrived), failures + u32::from(!arrived));
                 let packet = waiting.packet;
                 let lost = !arrived && !waiting.received;
-                self.outcomes.push(Outcome::Left { link, packet, lost });
+                outcomes.push(Outcome::Left { link, packet, lost });
             }
-        }
-        match to {
-            Some(to) => self.pass_on(link, to),
-            None => while self.links[link as usize].release().is_some() {},
-        }
-        self.links[link as usize].forget();
+        });
         self.arf[link as usize].told(answered, self.phy.modes.len());
         let station = &mut self.stations[from];
         station.waiting -= acknowledged + failures;
@@ -702,8 +573,18 @@ impl<P: Packet> Channel<P> {
         // the station has waited for the answer already
         let ifs = if answered { self.phy.difs() } else { Span::ZERO };
         station.resolve(now, !answered && failures == 0, ifs, &self.phy, rng);
-        self.fill(now, from, rng);
+        if acknowledged + failures > 0 {
+            match to {
+                Some(to) => self.pass_on(link, to),
+                None => while self.links[link as usize].release().is_some() {},
+            }
+            self.links[link as usize].forget();
+            self.fill(now, from, rng);
+        }
         self.sends_at[from] = self.stations[from].sends_at(now, &self.phy);
+        if answered {
+            self.gather(now); // it waits as long as all that heard the answer
+        }
     }
 }
 
@@ -723,24 +604,29 @@ impl<P: Packet> SharedMedium<P> for Channel<P> {
 
     /// Runs the events due at `now`.
     fn wake(&mut self, now: Time, rng: &mut dyn Rng) {
-        while let Some(ends) = self.exchanges.iter().position(|exchange| exchange.until <= now) {
-            match self.exchanges[ends].stage {
-                Stage::Data => self.data_ends(now, ends, rng),
-                Stage::Answer => self.answer_ends(now, ends, rng),
-                Stage::Silence => self.finish(now, ends, false, rng),
+        let mut at = 0;
+        while let Some(exchange) = self.exchanges.get(at) {
+            match exchange.stage {
+                _ if exchange.until > now => at += 1,
+                Stage::Data => self.data_ends(now, at, rng),
+                Stage::Answer => self.answer_ends(now, at, rng),
+                Stage::Silence => self.finish(now, at, false, rng),
             }
         }
         while let Some((station, at)) = self.together.take_before(now + Span(1), &self.phy) {
             self.part(station, at);
         }
-        let mut next = 0;
-        while let Some(&station) = self.apart.get(next) {
+        let ongoing = self.exchanges.len();
+        let mut at = 0; // none is skipped: stations that part meanwhile begin later
+        while let Some(station) = self.apart.get(at).copied().map(usize::from) {
             if self.sends_at[station] <= now {
                 self.begin(now, station, rng);
             }
-            next = self.apart.partition_point(|other| *other <= station); // more may be apart now
+            at += 1;
         }
-        self.gather(now);
+        if ongoing < self.exchanges.len() {
+            self.gather(now); // all sense the beginning, whatever they waited for before
+        }
         self.next_wake = self.first();
     }
 
@@ -749,8 +635,8 @@ impl<P: Packet> SharedMedium<P> for Channel<P> {
         self.next_wake
     }
 
-    fn outcomes(&mut self) -> Drain<'_, Outcome<P>> {
-        self.outcomes.drain(..)
+    fn outcomes(&mut self) -> &mut Vec<Outcome<P>> {
+        &mut self.outcomes
     }
 
     /// The counters of a station.

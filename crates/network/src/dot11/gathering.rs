@@ -3,7 +3,6 @@
 use super::Channel;
 use super::rates::ModeChoice;
 use super::sensing::Sensing;
-use super::station::Station;
 use super::together::Together;
 use crate::radio::{self, Threshold};
 use crate::{Packet, Position};
@@ -60,8 +59,8 @@ impl<P: Packet> Channel<P> {
         if let Some(end) = own.together.take() {
             (own.sensing, own.slots) = (self.together.sensing, self.together.left(end));
             self.sends_at[station] = sends_at;
-            let place = self.apart.partition_point(|other| *other < station);
-            self.apart.insert(place, station);
+            let place = self.apart.partition_point(|other| usize::from(*other) < station);
+            self.apart.insert(place, station as u16);
         }
     }
 
@@ -71,16 +70,17 @@ impl<P: Packet> Channel<P> {
             return;
         }
         let Channel { apart, together, stations, sends_at, phy, .. } = self;
-        apart.retain(|&number| {
-            let Station { sensing, slots, waiting, .. } = stations[number];
-            if sensing.is_engaged() {
+        apart.retain(|number| {
+            let number = usize::from(*number);
+            let own = &mut stations[number];
+            if !own.sensing.is_like(&together.sensing, now) {
                 return true;
             }
-            let sends = waiting > 0;
-            let usual = if sends { sensing.ends(slots.into(), phy) } else { Time::NEVER };
-            let differs = sends_at[number] != usual || !sensing.is_like(&together.sensing, now);
+            let sends = own.waiting > 0;
+            let usual = if sends { own.sensing.ends(own.slots.into(), phy) } else { Time::NEVER };
+            let differs = sends_at[number] != usual;
             if !differs {
-                stations[number].together = Some(together.join(number, slots, sends));
+                own.together = Some(together.join(number, own.slots, sends));
             }
             differs
         });
@@ -99,7 +99,7 @@ impl<P: Packet> Channel<P> {
         for station in 0..self.stations.len() {
             self.part(station, Time::NEVER);
             let others = (0..self.stations.len()).filter(|other| *other != station);
-            self.stations[station].hearers = others.map(|other| other as u16).collect();
+            self.hearers[station] = others.map(|other| other as u16).collect();
         }
         self.all_hear = false;
     }

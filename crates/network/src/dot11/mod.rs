@@ -2,13 +2,15 @@
 //!
 //! A packet goes `offer` → queueing discipline of the host (`host.rs`) → driver's ring, link by
 //! link (`station_link.rs`) → backoff (`station.rs`) → on the air and its acknowledgement
-//! (`channel.rs`) → [`crate::Outcome`]. Times on the air are in `phy.rs`, the choice of a
-//! transmission mode in `rates.rs`, and reception in `radio.rs`. Stations that sense the same share
-//! one state in `together.rs`, if all stations hear each other. The medium has one event pending:
-//! the next instant at which an exchange moves on or a station begins to send.
+//! (`channel.rs`; what other stations hear of it in `hearing.rs`) → [`crate::Outcome`]. Times on
+//! the air are in `phy.rs`, the choice of a transmission mode in `rates.rs`, and reception in
+//! `radio.rs`. Stations that sense the same share one state in `together.rs`, if all stations hear
+//! each other. The medium has one event pending: the next instant at which an exchange moves on or
+//! a station begins to send.
 
 mod channel;
 mod gathering;
+mod hearing;
 mod pairs;
 mod phy;
 mod rates;

@@ -56,7 +56,8 @@ impl Sensing {
     /// When a backoff of this many slots ends, if no transmission begins before and the station is
     /// free.
     pub(super) fn ends(&self, slots: u64, phy: &Phy) -> Time {
-        if self.engaged || self.busy > 0 || self.counts_from == Time::NEVER {
+        debug_assert!(self.busy == 0 || self.counts_from == Time::NEVER, "it counts meanwhile");
+        if self.engaged || self.counts_from == Time::NEVER {
             return Time::NEVER;
         }
         self.counts_from + Span(phy.slot.0 * slots)
@@ -146,9 +147,11 @@ impl Sensing {
     pub(super) fn is_like(&self, other: &Sensing, now: Time) -> bool {
         let reserved = |sensing: &Sensing| sensing.nav.max(now);
         let since = |sensing: &Sensing| if sensing.busy > 0 { sensing.busy_since } else { now };
-        let rest = |sensing: &Sensing| (sensing.busy, sensing.reception, sensing.engaged);
-        rest(self) == rest(other)
+        // What mostly differs comes first.
+        self.engaged == other.engaged
             && self.counts_from == other.counts_from
+            && self.busy == other.busy
+            && self.reception == other.reception
             && reserved(self) == reserved(other)
             && since(self) == since(other)
     }

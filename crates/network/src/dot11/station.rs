@@ -26,9 +26,7 @@ pub(super) struct Station<P> {
     pub(super) sent_in: Vec<u64>,
     /// Numbers of its links.
     pub(super) links: Vec<u32>,
-    /// Stations that sense its transmission, recorded at the beginning.
-    pub(super) hearers: Vec<u16>,
-    /// Whether positions have changed since then.
+    /// Whether positions have changed since its hearers were recorded.
     pub(super) moved: bool,
     /// Packets in its links, held by the driver.
     pub(super) waiting: u32,
@@ -53,7 +51,6 @@ impl<P: Packet> Station<P> {
             counters: Counters::default(),
             sent_in: vec![0; phy.modes.len()],
             links: Vec::new(),
-            hearers: Vec::new(),
             moved: true,
             waiting: 0,
             sensing: Sensing::IDLE,
@@ -87,12 +84,22 @@ impl<P: Packet> Station<P> {
     }
 
     /// The station senses a new transmission and stops counting. If it begins to send within this
-    /// slot, it has not noticed. Returns whether that is so.
-    pub(super) fn sense(&mut self, now: Time, sends_at: Time, phy: &Phy) -> bool {
-        let committed = sends_at != Time::NEVER && sends_at < now + phy.slot;
+    /// slot, at `sends_at`, it has not noticed.
+    pub(super) fn sense(&mut self, now: Time, sends_at: &mut Time, phy: &Phy) {
+        if *sends_at >= now + phy.slot {
+            *sends_at = Time::NEVER;
+        }
         let counted = self.sensing.sense(now, phy);
         self.slots = self.slots.saturating_sub(counted);
-        committed
+    }
+
+    /// A transmission that the station sensed has ended. After the last one, the medium is idle for
+    /// it. One that has not noticed sends at `sends_at`, within the slot.
+    pub(super) fn settle(&mut self, now: Time, sends_at: &mut Time, phy: &Phy) {
+        self.sensing.settle(now, phy);
+        if *sends_at == Time::NEVER {
+            *sends_at = self.sends_at(now, phy);
+        }
     }
 
     /// Begins to send. Counted slots stay counted.
@@ -150,8 +157,10 @@ mod tests {
         let phy = Phy::new(PhyKind::A);
         let mut station = waiting(&phy, 5);
         let at = |us: u64| Time(us * 1_000);
-        assert_eq!(station.sends_at(at(0), &phy), at(45));
-        assert!(!station.sense(at(20), at(45), &phy), "two slots are over");
+        let mut sends_at = station.sends_at(at(0), &phy);
+        assert_eq!(sends_at, at(45));
+        station.sense(at(20), &mut sends_at, &phy); // two slots are over
+        assert_eq!(sends_at, Time::NEVER);
         assert_eq!(station.sends_at(at(20), &phy), Time::NEVER);
         station.sensing.leave();
         station.sensing.settle(at(100), &phy);
@@ -162,8 +171,12 @@ mod tests {
     fn who_would_begin_within_a_slot_has_not_noticed_that_another_one_has() {
         let phy = Phy::new(PhyKind::A);
         let at = |us: u64| Time(us * 1_000);
-        assert!(waiting(&phy, 3).sense(at(19), at(27), &phy));
-        assert!(!waiting(&phy, 3).sense(at(18), at(27), &phy));
+        let after = |senses_at| {
+            let mut sends_at = at(27);
+            waiting(&phy, 3).sense(at(senses_at), &mut sends_at, &phy);
+            sends_at
+        };
+        assert_eq!((after(19), after(18)), (at(27), Time::NEVER));
     }
 
     #[test]
@@ -172,7 +185,7 @@ mod tests {
         let at = |us: u64| Time(us * 1_000);
         let counts_from = |nav: Option<Time>| {
             let mut station = waiting(&phy, 0);
-            station.sense(at(0), Time::NEVER, &phy);
+            station.sense(at(0), &mut { Time::NEVER }, &phy);
             station.sensing.heard(nav);
             station.sensing.leave();
             station.sensing.settle(at(200), &phy);
@@ -191,7 +204,7 @@ mod tests {
             phy.after_collision = after_collision;
             let mut station = waiting(&phy, 0);
             for begins in [0, second] {
-                station.sense(at(begins), Time::NEVER, &phy);
+                station.sense(at(begins), &mut { Time::NEVER }, &phy);
             }
             for ends in [200, 210] {
                 station.sensing.heard(Some(at(244)));

@@ -39,8 +39,30 @@ impl<P: Copy> StationLink<P> {
     }
 
     /// Packets not yet acknowledged or given up, oldest first.
-    pub(super) fn pending(&mut self) -> impl Iterator<Item = &mut Pending<P>> {
-        self.queue.iter_mut().filter(|waiting| !waiting.done)
+    pub(super) fn pending(&self) -> impl Iterator<Item = &Pending<P>> {
+        self.queue.iter().filter(|waiting| !waiting.done)
+    }
+
+    /// The first pending packet. Between exchanges it is the first of all: [`StationLink::forget`]
+    /// removes finished ones before it.
+    pub(super) fn next(&self) -> Option<&Pending<P>> {
+        let front = self.queue.front();
+        debug_assert!(front.is_none_or(|front| !front.done), "a finished packet was kept");
+        front
+    }
+
+    /// Calls `each` with the first `packets` pending packets.
+    pub(super) fn each_pending(&mut self, packets: usize, mut each: impl FnMut(&mut Pending<P>)) {
+        let (mut left, mut at) = (packets, 0);
+        while left > 0
+            && let Some(waiting) = self.queue.get_mut(at)
+        {
+            at += 1;
+            if !waiting.done {
+                left -= 1;
+                each(waiting);
+            }
+        }
     }
 
     /// The next packet that the receiver passes on: received packets in order, without those given

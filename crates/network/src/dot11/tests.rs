@@ -52,7 +52,7 @@ impl Saturated {
         while self.medium.next_wake() <= end {
             let now = self.medium.next_wake();
             self.medium.wake(now, &mut self.rng);
-            let outcomes: Vec<Outcome<TestPacket>> = self.medium.outcomes().collect();
+            let outcomes: Vec<Outcome<TestPacket>> = self.medium.outcomes().drain(..).collect();
             for outcome in outcomes {
                 match outcome {
                     Outcome::Arrived { link, .. } => self.delivered[link as usize] += 1,
@@ -240,7 +240,7 @@ fn a_broadcast_reaches_who_is_near_at_most_once_and_is_not_answered() {
     let mut heard = Vec::new();
     while medium.next_wake() != Time::NEVER {
         medium.wake(medium.next_wake(), &mut rng);
-        for outcome in medium.outcomes() {
+        for outcome in medium.outcomes().drain(..) {
             match outcome {
                 Outcome::Arrived { at, .. } => heard.push(at),
                 Outcome::Left { lost, .. } => assert!(!lost),
@@ -263,7 +263,7 @@ fn broadcasts_are_sent_one_by_one_where_packets_to_one_station_are_aggregated() 
     let mut heard = Vec::new();
     while medium.next_wake() != Time::NEVER {
         medium.wake(medium.next_wake(), &mut rng);
-        heard.extend(medium.outcomes().filter_map(|outcome| match outcome {
+        heard.extend(medium.outcomes().drain(..).filter_map(|outcome| match outcome {
             Outcome::Arrived { at, packet, .. } => Some((packet.number, at)),
             Outcome::Left { .. } | Outcome::Lost { .. } => None,
         }));
@@ -284,7 +284,11 @@ fn stations_may_be_moved_at_any_instant() {
         let now = Time(step * 20_000); // every 20 us
         while medium.next_wake() <= now {
             medium.wake(medium.next_wake(), &mut rng);
-            arrived += medium.outcomes().filter(|it| matches!(it, Outcome::Arrived { .. })).count();
+            arrived += medium
+                .outcomes()
+                .drain(..)
+                .filter(|it| matches!(it, Outcome::Arrived { .. }))
+                .count();
         }
         let shift = (step % 7) as f64;
         let x = |station: u32| f64::from(station) * 9.0 + shift * f64::from(station % 3);
@@ -379,7 +383,7 @@ proptest! {
                 while medium.next_wake() <= until {
                     let now = medium.next_wake();
                     medium.wake(now, &mut rng);
-                    happened.extend(medium.outcomes().map(|outcome| format!("{now:?} {outcome:?}")));
+                    happened.extend(medium.outcomes().drain(..).map(|outcome| format!("{now:?} {outcome:?}")));
                 }
                 let place = |station: usize| Position { x: station as f64 * gaps[number], y: 0.0 };
                 medium.set_positions(until, &(0..count).map(place).collect::<Vec<_>>());
@@ -395,7 +399,7 @@ proptest! {
             while medium.next_wake() < Time::NEVER {
                 let now = medium.next_wake();
                 medium.wake(now, &mut rng);
-                happened.extend(medium.outcomes().map(|outcome| format!("{now:?} {outcome:?}")));
+                happened.extend(medium.outcomes().drain(..).map(|outcome| format!("{now:?} {outcome:?}")));
             }
             happened
         };
@@ -440,7 +444,7 @@ proptest! {
                 taken += u32::from(medium.offer(now, link as u32, packet, &mut rng));
             }
             medium.wake(now, &mut rng);
-            for outcome in medium.outcomes() {
+            for outcome in medium.outcomes().drain(..) {
                 match outcome {
                     Outcome::Left { .. } => left += 1,
                     Outcome::Lost { .. } => unreachable!("single hops"),

@@ -39,7 +39,6 @@ use crate::shared::{Counters, Ends, Kind, Outcome, SharedMedium, Station};
 use crate::{Packet, Rng};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::vec::Drain;
 use units::{NANOS, Rate, Span, Time};
 
 /// Header and frame check sequence, in bytes (IEEE 802.3 §3.1.1). Neither ns-3 nor we send a
@@ -331,8 +330,8 @@ impl<P: Packet> SharedMedium<P> for Bus<P> {
         tries.min().unwrap_or(Time::NEVER).min(self.until)
     }
 
-    fn outcomes(&mut self) -> Drain<'_, Outcome<P>> {
-        self.outcomes.drain(..)
+    fn outcomes(&mut self) -> &mut Vec<Outcome<P>> {
+        &mut self.outcomes
     }
 
     /// The counters of a station. An attempt is a transmission, and all are answered, because

@@ -46,7 +46,6 @@ pub use scheduler::Scheduler;
 use scheduler::{Allocator, Grant, Want};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
-use std::vec::Drain;
 use units::{NANOS, Span, Time};
 
 /// A transmission time interval.
@@ -346,8 +345,8 @@ impl<P: Packet> SharedMedium<P> for Cell<P> {
         self.due
     }
 
-    fn outcomes(&mut self) -> Drain<'_, Outcome<P>> {
-        self.outcomes.drain(..)
+    fn outcomes(&mut self) -> &mut Vec<Outcome<P>> {
+        &mut self.outcomes
     }
 
     /// The counters of a station. An attempt is the data of one TTI to one receiver. All attempts

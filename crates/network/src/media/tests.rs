@@ -35,7 +35,7 @@ impl Run {
             assert!(now >= self.now, "a wake-up in the past");
             self.now = now;
             self.medium.wake(now, &mut self.rng);
-            for outcome in self.medium.outcomes() {
+            for outcome in self.medium.outcomes().drain(..) {
                 let (packet, left, ended) = match outcome {
                     Outcome::Arrived { packet, .. } | Outcome::Lost { packet, .. } => {
                         (packet, false, true)

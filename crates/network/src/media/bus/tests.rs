@@ -42,7 +42,7 @@ impl Saturated {
         while self.bus.next_wake() <= end {
             let now = self.bus.next_wake();
             self.bus.wake(now, &mut self.rng);
-            let outcomes: Vec<Outcome<TestPacket>> = self.bus.outcomes().collect();
+            let outcomes: Vec<Outcome<TestPacket>> = self.bus.outcomes().drain(..).collect();
             for outcome in outcomes {
                 match outcome {
                     Outcome::Arrived { link, .. } => {
@@ -184,7 +184,7 @@ fn a_packet_is_given_up_when_the_bus_is_busy_after_a_thousand_retries() {
     let given_up = bus.next_wake();
     assert_eq!(given_up, asked + Span(992_013_000));
     bus.wake(given_up, &mut Never);
-    let outcomes: Vec<_> = bus.outcomes().collect();
+    let outcomes: Vec<_> = bus.outcomes().drain(..).collect();
     let packet = TestPacket { number: 1, ..TestPacket::of(46) };
     assert_eq!(outcomes, [Outcome::Left { link: 1, packet, lost: true }]);
     assert_eq!((bus.counters(1).failures, bus.backlog(1)), (1, 1));
@@ -210,7 +210,7 @@ fn of_two_that_try_at_one_instant_the_one_that_set_out_first_sends() {
     while bus.next_wake() != Time::NEVER {
         let now = bus.next_wake();
         bus.wake(now, &mut Never);
-        seen.extend(bus.outcomes().map(|outcome| (now.0 - 100, outcome)));
+        seen.extend(bus.outcomes().drain(..).map(|outcome| (now.0 - 100, outcome)));
     }
     let packet = TestPacket::of(46);
     let expected = [
@@ -265,7 +265,7 @@ fn play(
             taken.push(bus.offer(now, *link as u32, packet, &mut rng));
         }
         bus.wake(now, &mut rng);
-        seen.extend(bus.outcomes().map(|outcome| (now, outcome)));
+        seen.extend(bus.outcomes().drain(..).map(|outcome| (now, outcome)));
     }
 }
 

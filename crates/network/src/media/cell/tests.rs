@@ -66,7 +66,7 @@ impl Saturated {
         while self.cell.next_wake() <= end {
             self.now = self.cell.next_wake();
             self.cell.wake(self.now, &mut self.rng);
-            let outcomes: Vec<_> = self.cell.outcomes().collect();
+            let outcomes: Vec<_> = self.cell.outcomes().drain(..).collect();
             for outcome in outcomes {
                 match outcome {
                     Outcome::Arrived { link, .. } => self.arrived[link as usize] += 1,
@@ -214,7 +214,7 @@ fn a_packet_waits_for_the_next_tti_and_arrives_at_the_end_of_the_one_with_its_la
         while cell.next_wake() != Time::NEVER {
             let now = cell.next_wake();
             cell.wake(now, &mut Never);
-            seen.push((now.0 / 1_000, cell.outcomes().count()));
+            seen.push((now.0 / 1_000, cell.outcomes().drain(..).count()));
         }
         seen
     };
@@ -300,7 +300,7 @@ fn play(
         }
         let due = cell.next_wake() == now;
         cell.wake(now, &mut rng);
-        played.1.extend(cell.outcomes().map(|outcome| (now, outcome)));
+        played.1.extend(cell.outcomes().drain(..).map(|outcome| (now, outcome)));
         if due {
             let used = |way| (1..=users).map(|user| cell.blocks(user, way)).collect();
             played.2.push(DIRECTIONS.map(used));
