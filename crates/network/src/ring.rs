@@ -70,6 +70,12 @@ impl<T: Copy + Default> Ring<T> {
     }
 
     /// Removes the oldest item of a ring that is not empty. Returns whether the ring is empty now.
+    /// The slot of the next item, if there is room for one.
+    #[inline]
+    pub(crate) fn back_slot(&self) -> Option<&T> {
+        self.slots.get(self.slot(self.tail))
+    }
+
     #[inline]
     pub(crate) fn advance(&mut self) -> bool {
         debug_assert!(self.len() > 0, "nothing to remove");

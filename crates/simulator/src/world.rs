@@ -12,7 +12,7 @@ use crate::feeders::Feeders;
 use crate::packed::{Envelope, PackedSegment, SideStore};
 use crate::trace::{Event, EventKind};
 use crate::watch::Watch;
-use network::{Change, Link, Offer, Outcome, Passage, prefetch};
+use network::{Change, Link, Offer, Outcome, Passage};
 use topology::{Hop, HopTarget, LazyStream, SharedMedia, Stream};
 use transport::{ReceivingEndpoint, SendingEndpoint, Transmit};
 use units::Time;
@@ -178,21 +178,11 @@ impl World {
         true
     }
 
-    /// The next event by `end`. If many are due, memory that later ones will read is prefetched:
-    /// first the link, then the packet that comes out of it, then the next hop of that packet.
+    /// The next event by `end`. If many are due, memory that later ones will read is prefetched.
     #[inline(always)] // once for every event
     fn next_event(&mut self, end: Time) -> Option<(Time, EventSource)> {
-        let World { agenda, sources, links, hops, .. } = self;
-        agenda.pop(end, |[third, sixth, ninth]| {
-            let link_of = |source| match sources.wake(source) {
-                Wake::Link(link) => links.get(link as usize),
-                _ => None,
-            };
-            link_of(ninth).inspect(|link| prefetch(*link));
-            link_of(sixth).inspect(|link| link.prefetch_front());
-            let packet = link_of(third).and_then(Link::front);
-            packet.inspect(|packet| prefetch(&hops[packet.cursor() as usize]));
-        })
+        let World { agenda, sources, links, hops, routes, flows, .. } = self;
+        agenda.pop(end, |later| World::look_ahead(*sources, links, hops, (routes, flows), later))
     }
 
     // A plain link has no function of its own: an `Option` of a packet goes through memory, which

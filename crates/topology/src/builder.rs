@@ -1,7 +1,7 @@
 //! Builds the links of a plan and the routes through them.
 
 use crate::{Hop, SharedMedia, Stream, link_change, link_settings};
-use network::{Change, Link, Packet};
+use network::{Change, Link, Packet, reserve_in_huge_pages};
 use scenario::Plan;
 use units::Time;
 
@@ -75,6 +75,17 @@ impl<'a, P: Packet> TopologyBuilder<'a, P> {
         }
         self.hops.push(Hop::ARRIVED);
         begin
+    }
+
+    /// Reserves memory for `users` more users like the one that was added when there were `links`
+    /// links and `hops` hops.
+    pub fn reserve(&mut self, users: u32, links: usize, hops: usize) {
+        let users = users as usize;
+        let (links, hops) = (users * (self.links.len() - links), users * (self.hops.len() - hops));
+        reserve_in_huge_pages(&mut self.links, links);
+        reserve_in_huge_pages(&mut self.streams, links);
+        reserve_in_huge_pages(&mut self.planned, links);
+        reserve_in_huge_pages(&mut self.hops, hops);
     }
 
     /// Adds a link of the plan. A per-user link has a random stream for each user, named by the
