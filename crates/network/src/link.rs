@@ -202,10 +202,39 @@ impl<P: Packet> Link<P> {
         }
     }
 
+    /// The same link for packets of another type; it must be plain and empty.
+    pub fn retyped<Q: Packet>(self) -> Link<Q> {
+        debug_assert!(self.is_plain() && self.line.len() == 0, "packets would be lost");
+        let Link { queue, carried_bytes, waiting_bytes, waiting, unasked, .. } = self;
+        let Link { transmitter, delay, last_arrival, arrived, .. } = self;
+        let (line, extras) = (Ring::new(), None);
+        Link {
+            line,
+            queue,
+            extras,
+            carried_bytes,
+            waiting_bytes,
+            waiting,
+            unasked,
+            transmitter,
+            delay,
+            last_arrival,
+            arrived,
+        }
+    }
+
     /// [`Link::offer`] for a plain link without events: returns when the packet will come out, or
-    /// `None` if it was dropped. The caller must [`Link::release`] packets that have come out.
+    /// `None` if it was dropped. The link keeps `kept` instead of the packet, of as many bytes. The
+    /// caller must [`Link::release`] packets that have come out.
     #[inline(always)] // runs for every hop
-    pub fn pass(&mut self, now: Time, packet: &mut P, rng: &mut impl Rng) -> Option<Time> {
+    pub fn pass<Q: Packet>(
+        &mut self,
+        now: Time,
+        packet: &mut Q,
+        kept: P,
+        rng: &mut impl Rng,
+    ) -> Option<Time> {
+        debug_assert_eq!(packet.bytes(), kept.bytes(), "the transmission time of another packet");
         debug_assert!(self.is_plain(), "its exit times may change");
         self.arrived += 1;
         if self.line.tail().wrapping_sub(self.waiting) >= self.unasked {
@@ -215,7 +244,7 @@ impl<P: Packet> Link<P> {
                 Verdict::Drop => return None,
             }
         }
-        self.carry(now, *packet);
+        self.carry(now, kept);
         Some(self.last_arrival)
     }
 
@@ -231,7 +260,7 @@ impl<P: Packet> Link<P> {
         packets
     }
 
-    /// The packets in a plain link, oldest first.
+    /// What is kept of the packets in a plain link, oldest first.
     pub fn inside(&self) -> impl Iterator<Item = &P> {
         let ordinals = (0..self.line.len()).map(|offset| self.line.head().wrapping_add(offset));
         ordinals.filter_map(|ordinal| self.line.get(ordinal)).map(|carried| &carried.packet)
@@ -258,7 +287,7 @@ impl<P: Packet> Link<P> {
 
     /// The verdict of the queue, if there is one, on an arriving packet.
     #[inline(always)] // runs for every hop
-    fn judge(&mut self, now: Time, packet: &P, rng: &mut impl Rng) -> Verdict {
+    fn judge(&mut self, now: Time, packet: &impl Packet, rng: &mut impl Rng) -> Verdict {
         if self.queue.is_none() {
             return Verdict::Accept;
         }
@@ -341,6 +370,12 @@ impl<P: Packet> Link<P> {
         self.front().inspect(|front| prefetch(*front));
     }
 
+    /// Prefetches the place of the next packet that enters into the cache.
+    #[inline(always)] // called for many links in turn
+    pub fn prefetch_back(&self) {
+        self.line.back_slot().inspect(|slot| prefetch(*slot));
+    }
+
     /// Takes the packet at the [`Link::front`] of a plain link, at the time for which the link last
     /// asked to be woken. Returns when to wake it for the next one.
     #[inline(always)] // runs for every hop
@@ -370,12 +405,6 @@ impl<P: Packet> Link<P> {
             idle_since: self.transmitter.idle_at,
         };
         match &self.extras {
-    /// Prefetches the place of the next packet that enters into the cache.
-    #[inline(always)] // called for many links in turn
-    pub fn prefetch_back(&self) {
-        self.line.back_slot().inspect(|slot| prefetch(*slot));
-    }
-
             None => on_line,
             Some(_) => self.backlog_with_undecided(on_line),
         }

@@ -36,7 +36,7 @@ pub(crate) fn build(plan: &Plan, seed: u64) -> (World, Vec<u32>) {
         Action::Change { link, .. } => Some(*link),
         _ => None,
     });
-    world.feeders = Feeders::find(&mut world.hops, &world.links, changed);
+    world.feeders = Feeders::find(&mut world.hops, &mut world.links, changed);
     world.sources = Numbering::new(world.links.len(), world.flows.len());
     let sources = world.sources.count(world.media.count());
     world.agenda = Agenda::new(sources, Time::from(duration));

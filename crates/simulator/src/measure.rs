@@ -85,7 +85,7 @@ impl<'a> Meter<'a> {
 
     /// The warm-up is over.
     pub(crate) fn start(&mut self, world: &World) {
-        self.links.start(&world.links, &world.media);
+        self.links.start(world.feeders.among(&world.links), &world.media);
         if world.totals.events == 0 {
             return; // there is no warm-up, and nothing to subtract
         }
@@ -102,14 +102,15 @@ impl<'a> Meter<'a> {
     pub(crate) fn sample(&mut self, world: &mut World, warm: bool) {
         if warm {
             self.sample_paths(world);
-            self.links.sample(&mut world.links, &world.media, world.now);
+            self.links.sample(world.feeders.among_mut(&mut world.links), &world.media, world.now);
         }
         if let Some(series) = &mut self.series {
             series.t_s.push(world.now.seconds());
             record_paths(&mut series.paths, world);
             record_internals(&mut series.internals, series.t_s.len(), world);
             series.held_bytes.extend(world.flows.iter().map(|flow| flow.ends.held() as f64));
-            self.links.record(&mut series.links, &mut world.links, &world.media, world.now);
+            let links = world.feeders.among_mut(&mut world.links);
+            self.links.record(&mut series.links, links, &world.media, world.now);
             self.links.record_nodes(&mut series.nodes, &world.media, world.now);
         }
     }
@@ -146,7 +147,7 @@ impl<'a> Meter<'a> {
         let seconds = world.now.seconds() - self.plan.warmup.seconds();
         let (ways, routes) = self.links.routing(&world.media);
         let conservation = world.conservation();
-        let links = self.links.results(&world.links, &world.media, seconds);
+        let links = self.links.results(world.feeders.among(&world.links), &world.media, seconds);
         world.forget_links();
         Outcome {
             seed,

@@ -153,7 +153,7 @@ impl World {
 
     /// The run is over: frees the memory of links and agenda for the results.
     pub(crate) fn forget_links(&mut self) {
-        (self.links, self.hops, self.streams) = Default::default();
+        (self.links, self.hops, self.streams, self.feeders) = Default::default();
         self.agenda = Agenda::new(0, Time::ZERO);
     }
 
@@ -577,6 +577,7 @@ impl World {
             delivered: self.totals.delivered,
             dropped: self.totals.dropped,
             in_flight: self.links.iter().map(|link| link.carried() as u64).sum::<u64>()
+                + self.feeders.list.iter().map(|feeder| feeder.link.carried() as u64).sum::<u64>()
                 + self.media.packets_inside(),
         }
     }

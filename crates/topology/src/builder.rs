@@ -111,7 +111,7 @@ impl<'a, P: Packet> TopologyBuilder<'a, P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::LinkMeter;
+    use crate::{LinkMeter, MeasuredLink};
     use network::{Offer, Rng};
     use units::Span;
 
@@ -178,10 +178,11 @@ mod tests {
             let offer = builder.links[link].offer(Time::ZERO, Box1000, &mut builder.streams[link]);
             assert!(matches!(offer, Offer::Wake(_)));
         }
-        meter.start(&builder.links, &builder.media);
+        meter.start(builder.links.iter().map(|link| link as &dyn MeasuredLink), &builder.media);
         builder.links[3].deliver();
         builder.links[4].deliver();
-        let row = &meter.results(&builder.links, &builder.media, 0.01)[0];
+        let links = builder.links.iter().map(|link| link as &dyn MeasuredLink);
+        let row = &meter.results(links, &builder.media, 0.01)[0];
         assert_eq!((row.copies, row.arrived_packets), (2, 0));
         assert_eq!((row.throughput_bps, row.utilisation), (1.6e6, 0.1));
     }
