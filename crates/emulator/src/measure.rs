@@ -4,7 +4,7 @@ use crate::packet::Packet;
 use crate::report::{PathResult, Series};
 use network::Link;
 use scenario::Plan;
-use topology::{LinkMeter, LinkResult, SharedMedia, StationResult};
+use topology::{LinkMeter, LinkResult, MeasuredLink, SharedMedia, StationResult};
 use units::{Span, Time};
 
 /// Packets and bytes in the direction of data on one path since the start.
@@ -79,11 +79,16 @@ impl Meter {
         }
         self.next_sample = self.next_sample + self.sample;
         if self.warm {
-            self.links.sample(links, media, now);
+            self.links.sample(
+                links.iter_mut().map(|link| link as &mut dyn MeasuredLink),
+                media,
+                now,
+            );
         }
         if let Some(series) = &mut self.series {
             series.t_s.push(now.seconds());
             series.arrived_bytes.extend(counts.iter().map(|count| count.arrived_bytes as f64));
+            let links = links.iter_mut().map(|link| link as &mut dyn MeasuredLink);
             self.links.record(&mut series.links, links, media, now);
         }
     }
@@ -91,7 +96,7 @@ impl Meter {
     /// The warm-up is over.
     fn start(&mut self, links: &[Link<Packet>], media: &SharedMedia<Packet>, counts: &[PathCount]) {
         self.warm = true;
-        self.links.start(links, media);
+        self.links.start(links.iter().map(|link| link as &dyn MeasuredLink), media);
         self.baseline = counts.to_vec();
     }
 

@@ -10,6 +10,7 @@ mod link;
 mod loss;
 mod media;
 mod mobility;
+mod pages;
 mod prefetch;
 pub mod queue;
 mod radio;
@@ -26,7 +27,8 @@ pub use media::cell::{Cell, CellUser, Direction, Fading, Scheduler};
 pub use media::wifi::{RateControl, Standard};
 pub use media::*;
 pub use mobility::{Highway, Leg, Position, RandomWaypoint, Trajectory, uniform_position};
-pub use prefetch::prefetch;
+pub use pages::reserve_in_huge_pages;
+pub use prefetch::{prefetch, prefetch_whole};
 pub use queue::{Backlog, DropTail, Queue};
 pub use radio::Radio;
 pub use shared::{

@@ -221,16 +221,40 @@ impl<P: Packet> Link<P> {
         }
     }
 
+    /// The same link for packets of another type; it must be plain and empty.
+    pub fn retyped<Q: Packet>(self) -> Link<Q> {
+        debug_assert!(self.is_plain() && self.line.len() == 0, "packets would be lost");
+        let Link { queue, carried_bytes, waiting_bytes, waiting, unasked, .. } = self;
+        let Link { transmitter, delay, last_arrival, arrived, .. } = self;
+        let (line, extras) = (Ring::new(), None);
+        Link {
+            line,
+            queue,
+            extras,
+            carried_bytes,
+            waiting_bytes,
+            waiting,
+            unasked,
+            transmitter,
+            delay,
+            last_arrival,
+            arrived,
+        }
+    }
+
     /// [`Link::offer`] for a plain link without events: returns when the packet will come out, or
-    /// `None` if it was dropped. The caller must [`Link::release`] packets that have come out.
-    /// `rng` is asked for only if the queue is.
+    /// `None` if it was dropped. The link keeps `kept` instead of the packet, of as many bytes. The
+    /// caller must [`Link::release`] packets that have come out. `rng` is asked for only if the
+    /// queue is.
     #[inline(always)] // runs for every hop
-    pub fn pass<R: Rng>(
+    pub fn pass<Q: Packet, R: Rng>(
         &mut self,
         now: Time,
-        packet: &mut P,
+        packet: &mut Q,
+        kept: P,
         rng: impl FnOnce() -> R,
     ) -> Option<Time> {
+        debug_assert_eq!(packet.bytes(), kept.bytes(), "the transmission time of another packet");
         debug_assert!(self.is_plain(), "its exit times may change");
         self.arrived += 1;
         if self.line.tail().wrapping_sub(self.waiting) >= self.unasked
@@ -238,13 +262,13 @@ impl<P: Packet> Link<P> {
         {
             return None;
         }
-        self.carry(now, *packet);
+        self.carry(now, kept);
         Some(self.last_arrival)
     }
 
     /// Whether the queue of a plain link accepts a packet, which it may mark.
     #[inline(never)] // keeps the code of other hops short
-    fn admit(&mut self, now: Time, packet: &mut P, rng: &mut impl Rng) -> bool {
+    fn admit(&mut self, now: Time, packet: &mut impl Packet, rng: &mut impl Rng) -> bool {
         let verdict = self.judge(now, packet, rng);
         if verdict == Verdict::Mark {
             packet.mark();
@@ -264,7 +288,7 @@ impl<P: Packet> Link<P> {
         packets
     }
 
-    /// The packets in a plain link, oldest first.
+    /// What is kept of the packets in a plain link, oldest first.
     pub fn inside(&self) -> impl Iterator<Item = &P> {
         let ordinals = (0..self.line.len()).map(|offset| self.line.head().wrapping_add(offset));
         ordinals.filter_map(|ordinal| self.line.get(ordinal)).map(|carried| &carried.packet)
@@ -291,7 +315,7 @@ impl<P: Packet> Link<P> {
 
     /// The verdict of the queue, if there is one, on an arriving packet.
     #[inline(always)] // runs for every hop
-    fn judge(&mut self, now: Time, packet: &P, rng: &mut impl Rng) -> Verdict {
+    fn judge(&mut self, now: Time, packet: &impl Packet, rng: &mut impl Rng) -> Verdict {
         if self.queue.is_none() {
             return Verdict::Accept;
         }
@@ -364,6 +388,12 @@ impl<P: Packet> Link<P> {
     #[inline(always)] // called for many links in turn
     pub fn prefetch_front(&self) {
         self.front().inspect(|front| prefetch(*front));
+    }
+
+    /// Prefetches the place of the next packet that enters into the cache.
+    #[inline(always)] // called for many links in turn
+    pub fn prefetch_back(&self) {
+        self.line.back_slot().inspect(|slot| prefetch(*slot));
     }
 
     /// Takes the packet at the [`Link::front`] of a plain link, at the time for which the link last

@@ -2,9 +2,9 @@
 
 /// A ring whose capacity is a power of two. Items keep their ordinal while the ring is not empty.
 /// An empty ring begins again at 0, so that a line that seldom carries more than one packet uses
-/// the memory of one slot for all of them. The ring grows when it is full. It halves when it
-/// becomes empty and has held few items since it was last empty: this returns the memory of a
-/// burst.
+/// the memory of one slot for all of them. The ring grows when it is full. It shrinks when
+/// it becomes empty, if it is large or has held few items since it was last empty: this returns the
+/// memory of a burst.
 pub(crate) struct Ring<T> {
     /// Empty, or a power of two of slots; slots outside `head..tail` are stale copies.
     slots: Box<[T]>,
@@ -14,6 +14,9 @@ pub(crate) struct Ring<T> {
 
 /// A ring with this many slots or fewer keeps them.
 const LEAST: usize = 8;
+/// A ring keeps no more slots than this when it becomes empty. It keeps so many for the next burst,
+/// because growing takes time.
+const LARGE: usize = 32;
 
 impl<T: Copy + Default> Ring<T> {
     pub(crate) fn new() -> Self {
@@ -51,13 +54,11 @@ impl<T: Copy + Default> Ring<T> {
     /// Doubles the memory.
     #[cold]
     fn grow(&mut self) {
-        let capacity = (2 * self.slots.len()).max(2);
-        let mut slots = vec![T::default(); capacity];
-        for offset in 0..self.len() {
-            let ordinal = self.head.wrapping_add(offset);
-            slots[ordinal as usize & (capacity - 1)] = self.slots[self.slot(ordinal)];
-        }
-        self.slots = slots.into();
+        self.slots = match self.slots.len() {
+            0 => [T::default(); 2].into(),
+            // The bit that the new mask adds to an ordinal selects one of the two copies.
+            _ => self.slots.repeat(2).into(),
+        };
     }
 
     /// The oldest item.
@@ -69,6 +70,12 @@ impl<T: Copy + Default> Ring<T> {
         self.slots.get(self.slot(self.head))
     }
 
+    /// The slot of the next item, if there is room for one.
+    #[inline]
+    pub(crate) fn back_slot(&self) -> Option<&T> {
+        self.slots.get(self.slot(self.tail))
+    }
+
     /// Removes the oldest item of a ring that is not empty. Returns whether the ring is empty now.
     #[inline]
     pub(crate) fn advance(&mut self) -> bool {
@@ -76,18 +83,19 @@ impl<T: Copy + Default> Ring<T> {
         self.head = self.head.wrapping_add(1);
         let empty = self.head == self.tail;
         if empty {
-            if self.slots.len() > 4 * (self.tail as usize).max(LEAST / 4) {
-                self.halve();
+            if self.slots.len() > LARGE.min(4 * (self.tail as usize).max(LEAST / 4)) {
+                self.shrink();
             }
             (self.head, self.tail) = (0, 0);
         }
         empty
     }
 
-    /// Frees half of the memory of an empty ring.
+    /// Frees half of the memory of an empty ring, or more.
     #[cold]
-    fn halve(&mut self) {
-        self.slots = vec![T::default(); self.slots.len() / 2].into();
+    fn shrink(&mut self) {
+        let kept = (self.slots.len() / 2).min(LARGE);
+        self.slots = self.slots[..kept].into();
     }
 
     /// Hides the newest `items` until they are [`Ring::readmit`]ted; nothing may be pushed or
@@ -132,12 +140,23 @@ mod tests {
     fn what_a_burst_took_is_given_back_in_quiet_times() {
         let mut ring = Ring::new();
         (0..100).for_each(|item| ring.push(item));
+        assert_eq!(ring.slots.len(), 128);
         while !ring.advance() {}
-        assert_eq!(ring.slots.len(), 128); // the burst may come again
-        for least in [64, 32, 16, 8, 8] {
+        assert_eq!(ring.slots.len(), LARGE);
+        for least in [16, 8, 8] {
             ring.push(0);
             assert!(ring.advance());
             assert_eq!(ring.slots.len(), least);
+        }
+    }
+
+    #[test]
+    fn a_burst_that_comes_again_and_again_finds_the_memory_that_it_needs() {
+        let mut ring = Ring::new();
+        for burst in 0..10 {
+            (0..20).for_each(|item| ring.push(item));
+            while !ring.advance() {}
+            assert_eq!(ring.slots.len(), LARGE, "after burst {burst}");
         }
     }
 

@@ -9,6 +9,7 @@ use crate::packed::{PackedSegment, SideStore};
 use crate::traffic;
 use crate::world::{Action, Flow, Fork, PathCount, Route, Totals, World};
 use control::{CongestionController, Settings};
+use network::reserve_in_huge_pages;
 use scenario::schema;
 use scenario::{Class, Plan};
 use std::iter;
@@ -35,7 +36,7 @@ pub(crate) fn build(plan: &Plan, seed: u64) -> (World, Vec<u32>) {
         Action::Change { link, .. } => Some(*link),
         _ => None,
     });
-    world.feeders = Feeders::find(&mut world.hops, &world.links, changed);
+    world.feeders = Feeders::find(&mut world.hops, &mut world.links, changed);
     world.sources = Numbering::new(world.links.len(), world.flows.len());
     world.agenda = Agenda::new(&wake_ups(&world), Time::from(duration));
     // Actions at the same time run in the order of the file; the next action is the last element.
@@ -118,10 +119,25 @@ impl Builder<'_> {
             protocol: protocol(class, self.source(class, 0)),
             control: control(class),
         };
+        let (links, hops) = (self.topology.links.len(), self.topology.hops.len());
         for user in 0..class.count {
             let start = Time::from(class.start) + starts.within(class.spread);
             self.add_flow(&common, start, user);
+            if user == 0 {
+                self.reserve(class.count - 1, class.paths.len());
+                self.topology.reserve(class.count - 1, links, hops);
+            }
         }
+    }
+
+    /// Reserves memory for `users` more users with so many paths each.
+    fn reserve(&mut self, users: u32, paths: usize) {
+        let World { flows, classes, routes, counts, .. } = &mut self.world;
+        let users = users as usize;
+        reserve_in_huge_pages(flows, users);
+        reserve_in_huge_pages(classes, users);
+        reserve_in_huge_pages(routes, users * paths);
+        reserve_in_huge_pages(counts, users * paths);
     }
 
     fn source(&self, class: &Class, user: u32) -> Source {

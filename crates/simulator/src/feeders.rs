@@ -10,15 +10,49 @@
 //! How packets move is in `feeding.rs`.
 
 use crate::packed::PackedSegment;
-use network::Link;
+use network::{Link, LinkSettings, Packet};
 use std::collections::BTreeMap;
-use topology::{Hop, HopTarget};
+use topology::{Hop, HopTarget, MeasuredLink};
+
+/// A packet in a feeder. The packet itself is in the line behind already.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Entered {
+    pub(crate) bytes: u32,
+    /// Number of the line.
+    pub(crate) line: u32,
+}
+
+impl Packet for Entered {
+    fn bytes(&self) -> u32 {
+        self.bytes
+    }
+
+    fn path(&self) -> u32 {
+        unreachable!("only a link that is not plain asks for it")
+    }
+
+    fn ecn_capable(&self) -> bool {
+        false // the packet itself is judged and marked
+    }
+
+    fn mark(&mut self) {}
+
+    fn lower_effort(&self) -> bool {
+        false
+    }
+}
+
+/// A link that is a feeder, and its number.
+pub(crate) struct Feeder {
+    pub(crate) number: u32,
+    pub(crate) link: Link<Entered>,
+}
 
 /// The feeders of a world.
 #[derive(Default)]
 pub(crate) struct Feeders {
-    /// Their links.
-    pub(crate) links: Vec<u32>,
+    /// In the order of their numbers. The links with their numbers in the world stay empty.
+    pub(crate) list: Vec<Feeder>,
     /// Lines, and the number of packets that each withholds because they are still in the feeder.
     pub(crate) withheld: BTreeMap<u32, u32>,
 }
@@ -49,7 +83,7 @@ impl Feeders {
     /// changes, one of `changed`, is neither a feeder nor a private line.
     pub(crate) fn find(
         hops: &mut [Hop],
-        links: &[Link<PackedSegment>],
+        links: &mut [Link<PackedSegment>],
         changed: impl Iterator<Item = u32>,
     ) -> Self {
         let mut constant: Vec<bool> = links.iter().map(Link::is_plain).collect();
@@ -90,15 +124,48 @@ impl Feeders {
         let is_feeder = |link: u32| {
             feeds[link as usize] && !is_line(link) && reached[link as usize] != Reached::Never
         };
+        let numbers: Vec<u32> = (0..links.len() as u32).filter(|link| is_feeder(*link)).collect();
         for hop in hops {
             if let HopTarget::Link(link) = hop.target()
-                && is_feeder(link)
+                && let Ok(feeder) = numbers.binary_search(&link)
             {
-                *hop = Hop::feeder(link);
+                *hop = Hop::feeder(feeder as u32);
             }
         }
-        let links = (0..links.len() as u32).filter(|link| is_feeder(*link)).collect();
-        Feeders { links, withheld: BTreeMap::new() }
+        let list = numbers.into_iter().map(|number| {
+            let own =
+                std::mem::replace(&mut links[number as usize], Link::new(LinkSettings::default()));
+            Feeder { number, link: own.retyped() }
+        });
+        Feeders { list: list.collect(), withheld: BTreeMap::new() }
+    }
+
+    /// The links of a world in the order of their numbers, feeders included.
+    pub(crate) fn among<'a>(
+        &'a self,
+        links: &'a [Link<PackedSegment>],
+    ) -> impl Iterator<Item = &'a dyn MeasuredLink> {
+        let mut feeders = self.list.iter().peekable();
+        links.iter().zip(0..).map(move |(link, number)| -> &dyn MeasuredLink {
+            match feeders.next_if(|feeder| feeder.number == number) {
+                Some(feeder) => &feeder.link,
+                None => link,
+            }
+        })
+    }
+
+    /// The same for a meter that counts what waits.
+    pub(crate) fn among_mut<'a>(
+        &'a mut self,
+        links: &'a mut [Link<PackedSegment>],
+    ) -> impl Iterator<Item = &'a mut dyn MeasuredLink> {
+        let mut feeders = self.list.iter_mut().peekable();
+        links.iter_mut().zip(0..).map(move |(link, number)| -> &mut dyn MeasuredLink {
+            match feeders.next_if(|feeder| feeder.number == number) {
+                Some(feeder) => &mut feeder.link,
+                None => link,
+            }
+        })
     }
 }
 

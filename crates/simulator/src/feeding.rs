@@ -4,10 +4,11 @@
 //! of a line sees only the packets that have entered it by then: see [`World::pause`].
 
 use crate::event_source::Wake;
+use crate::feeders::{Entered, Feeder, Feeders};
 use crate::packed::PackedSegment;
 use crate::trace::EventKind;
 use crate::world::World;
-use network::Offer;
+use network::{Offer, Packet};
 use topology::{HopTarget, LazyStream};
 
 impl World {
@@ -16,16 +17,20 @@ impl World {
     #[inline(never)] // keeps the code of other hops short
     pub(crate) fn feed(&mut self, mut packet: PackedSegment, feeder: u32) {
         packet.advance();
-        let own = &mut self.links[feeder as usize];
-        self.totals.hops += own.release(self.now);
-        let passed = own.pass(self.now, &mut packet, || LazyStream {
+        let HopTarget::Link(line) = self.hops[packet.cursor() as usize].target() else {
+            unreachable!("a line is behind a feeder")
+        };
+        let Feeder { number, link } = &mut self.feeders.list[feeder as usize];
+        self.totals.hops += link.release(self.now);
+        let number = *number;
+        let kept = Entered { bytes: packet.bytes(), line };
+        let passed = link.pass(self.now, &mut packet, kept, || LazyStream {
             streams: &mut self.streams,
-            index: feeder,
+            index: number,
         });
         let Some(enters) = passed else {
-            return self.lose(packet, feeder, EventKind::Dropped);
+            return self.lose(packet, number, EventKind::Dropped);
         };
-        let line = self.line_behind(&packet);
         packet.advance();
         let taken = self.links[line as usize].offer_unasked(enters, packet);
         debug_assert!(taken.is_some(), "a private line takes every packet");
@@ -34,27 +39,17 @@ impl World {
         }
     }
 
-    /// The private line after the feeder of a packet.
-    #[inline(always)] // it has two callers
-    fn line_behind(&self, packet: &PackedSegment) -> u32 {
-        match self.hops[packet.cursor() as usize].target() {
-            HopTarget::Link(line) => line,
-            other => unreachable!("{other:?} behind a feeder, where its line is"),
-        }
-    }
-
     /// Prepares the world for an observer: feeders release packets that have come out, and lines
     /// withhold packets that have not entered them.
     pub(crate) fn pause(&mut self) {
-        for at in 0..self.feeders.links.len() {
-            let feeder = self.feeders.links[at] as usize;
-            self.totals.hops += self.links[feeder].release(self.now);
-            for packet in self.links[feeder].inside() {
-                let line = self.line_behind(packet);
-                *self.feeders.withheld.entry(line).or_default() += 1;
+        let Feeders { list, withheld } = &mut self.feeders;
+        for Feeder { link, .. } in list {
+            self.totals.hops += link.release(self.now);
+            for Entered { line, .. } in link.inside() {
+                *withheld.entry(*line).or_default() += 1;
             }
         }
-        for (line, packets) in &self.feeders.withheld {
+        for (line, packets) in withheld {
             self.links[*line as usize].withhold(*packets);
         }
     }
@@ -70,7 +65,7 @@ impl World {
 #[cfg(test)]
 mod tests {
     use crate::build::build;
-    use crate::feeders::Feeders;
+    use crate::feeders::{Feeder, Feeders};
     use crate::{Observe, Outcome, run};
     use proptest::prelude::*;
     use scenario::Plan;
@@ -141,7 +136,7 @@ mod tests {
 
     /// The numbers of the feeders of a plan.
     fn feeders(plan: &Plan) -> Vec<u32> {
-        build(plan, 1).0.feeders.links
+        build(plan, 1).0.feeders.list.iter().map(|feeder| feeder.number).collect()
     }
 
     /// All observable results of a run, without counts of events.
@@ -160,8 +155,9 @@ mod tests {
         let (mut world, _) = build(&plan(USUAL), 1);
         world.wake_feeders();
         let own = 2; // the line of the first user
-        let found = Feeders::find(&mut world.hops, &world.links, [own].into_iter());
-        assert_eq!(found.links, [1], "that line changes");
+        let found = Feeders::find(&mut world.hops, &mut world.links, [own].into_iter());
+        assert_eq!(found.list.len(), 1);
+        assert_eq!(found.list[0].number, 1, "that line changes");
     }
 
     proptest! {
@@ -186,11 +182,14 @@ mod tests {
     impl super::World {
         /// Wakes every link from the start of the run.
         pub(crate) fn wake_feeders(&mut self) {
-            self.feeders = Feeders::default();
+            let Feeders { list, .. } = std::mem::take(&mut self.feeders);
             for hop in &mut self.hops {
-                if let HopTarget::Feeder(link) = hop.target() {
-                    *hop = Hop::link(link);
+                if let HopTarget::Feeder(feeder) = hop.target() {
+                    *hop = Hop::link(list[feeder as usize].number);
                 }
+            }
+            for Feeder { number, link } in list {
+                self.links[number as usize] = link.retyped();
             }
         }
     }

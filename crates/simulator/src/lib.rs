@@ -3,6 +3,7 @@
 //! it.
 
 mod agenda;
+mod ahead;
 mod build;
 mod controller;
 mod ends;

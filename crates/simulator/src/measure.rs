@@ -14,7 +14,8 @@ use transport::PathReport;
 use transport::coded::Heard;
 use units::{Span, Time};
 
-/// Counters at the end of the warm-up, which are subtracted from those at the end.
+/// Counters at the end of the warm-up, which are subtracted from those at the end. Without a
+/// warm-up the lists are empty: see [`earlier`].
 #[derive(Default)]
 struct Baseline {
     counts: Vec<PathCount>,
@@ -25,7 +26,13 @@ struct Baseline {
     coded: Vec<(Heard, Verdicts)>,
 }
 
+/// The counter with a `number` at the end of the warm-up. In an empty list all are zero.
+fn earlier<T: Copy + Default>(counters: &[T], number: usize) -> T {
+    counters.get(number).copied().unwrap_or_default()
+}
+
 /// Counters of a path's sender.
+#[derive(Clone, Copy, Default)]
 struct Tally {
     retransmits: u64,
     timeouts: u64,
@@ -78,7 +85,10 @@ impl<'a> Meter<'a> {
 
     /// The warm-up is over.
     pub(crate) fn start(&mut self, world: &World) {
-        self.links.start(&world.links, &world.media);
+        self.links.start(world.feeders.among(&world.links), &world.media);
+        if world.totals.events == 0 {
+            return; // there is no warm-up, and nothing to subtract
+        }
         self.baseline = Baseline {
             counts: world.counts.clone(),
             tallies: reports(world).map(|report| Tally::of(&report)).collect(),
@@ -92,14 +102,15 @@ impl<'a> Meter<'a> {
     pub(crate) fn sample(&mut self, world: &mut World, warm: bool) {
         if warm {
             self.sample_paths(world);
-            self.links.sample(&mut world.links, &world.media, world.now);
+            self.links.sample(world.feeders.among_mut(&mut world.links), &world.media, world.now);
         }
         if let Some(series) = &mut self.series {
             series.t_s.push(world.now.seconds());
             record_paths(&mut series.paths, world);
             record_internals(&mut series.internals, series.t_s.len(), world);
             series.held_bytes.extend(world.flows.iter().map(|flow| flow.ends.held() as f64));
-            self.links.record(&mut series.links, &mut world.links, &world.media, world.now);
+            let links = world.feeders.among_mut(&mut world.links);
+            self.links.record(&mut series.links, links, &world.media, world.now);
             self.links.record_nodes(&mut series.nodes, &world.media, world.now);
         }
     }
@@ -136,7 +147,7 @@ impl<'a> Meter<'a> {
         let seconds = world.now.seconds() - self.plan.warmup.seconds();
         let (ways, routes) = self.links.routing(&world.media);
         let conservation = world.conservation();
-        let links = self.links.results(&world.links, &world.media, seconds);
+        let links = self.links.results(world.feeders.among(&world.links), &world.media, seconds);
         world.forget_links();
         Outcome {
             seed,
@@ -167,10 +178,10 @@ impl<'a> Meter<'a> {
             *user += 1;
             let paths = flow.first_path as usize..flow.first_path as usize + flow.ends.paths();
             let arrived = |counts: &[PathCount]| -> u64 {
-                counts[paths.clone()].iter().map(|count| count.arrived_bytes).sum()
+                paths.clone().map(|path| earlier(counts, path).arrived_bytes).sum()
             };
             let wire = arrived(&world.counts) - arrived(&self.baseline.counts);
-            let goodput = flow.ends.delivered() - self.baseline.goodput[index];
+            let goodput = flow.ends.delivered() - earlier(&self.baseline.goodput, index);
             FlowResult {
                 class: *class,
                 user: *user - 1,
@@ -188,26 +199,26 @@ impl<'a> Meter<'a> {
 
     fn path_results(&self, world: &World, seconds: f64) -> Vec<PathResult> {
         let taken = received(world, Ends::taken);
-        let rows = reports(world).zip(&self.baseline.tallies).enumerate();
-        let rows = rows.map(|(number, (now, then))| {
-            let taken = taken[number].wrapping_sub(self.baseline.taken[number]);
-            let now = Tally::of(&now);
-            let (count, before) = (world.counts[number], self.baseline.counts[number]);
+        let rows = reports(world).enumerate().map(|(number, now)| {
+            let taken = taken[number].wrapping_sub(earlier(&self.baseline.taken, number));
+            let (now, before) = (Tally::of(&now), earlier(&self.baseline.tallies, number));
+            let (count, counted) = (world.counts[number], earlier(&self.baseline.counts, number));
             let flow = world.routes[number].flow;
             PathResult {
                 flow,
                 path: number as u32 - world.flows[flow as usize].first_path,
-                throughput_bps: 8.0 * (count.arrived_bytes - before.arrived_bytes) as f64 / seconds,
+                throughput_bps: 8.0 * (count.arrived_bytes - counted.arrived_bytes) as f64
+                    / seconds,
                 goodput_bps: 8.0 * taken as f64 / seconds,
-                sent_packets: count.sent - before.sent,
-                lost_packets: count.lost - before.lost,
-                echoed_packets: now.echoed - then.echoed,
-                retransmits: now.retransmits - then.retransmits,
-                timeouts: now.timeouts - then.timeouts,
-                recoveries: now.recoveries - then.recoveries,
-                marks: now.marks - then.marks,
-                undone: now.undone - then.undone,
-                probes: now.probes - then.probes,
+                sent_packets: count.sent - counted.sent,
+                lost_packets: count.lost - counted.lost,
+                echoed_packets: now.echoed - before.echoed,
+                retransmits: now.retransmits - before.retransmits,
+                timeouts: now.timeouts - before.timeouts,
+                recoveries: now.recoveries - before.recoveries,
+                marks: now.marks - before.marks,
+                undone: now.undone - before.undone,
+                probes: now.probes - before.probes,
                 cwnd_segments: self.cwnd[number].get(),
                 srtt_s: self.srtt[number].get(),
                 rto_s: self.rto[number].get(),
@@ -217,8 +228,8 @@ impl<'a> Meter<'a> {
     }
 
     fn coding_results(&self, world: &World) -> Vec<CodingResult> {
-        let rows = coded(world).zip(&self.baseline.coded);
-        let rows = rows.map(|((number, heard, now), (before, then))| {
+        let rows = coded(world).enumerate().map(|(index, (number, heard, now))| {
+            let (before, then) = earlier(&self.baseline.coded, index);
             let flow = world.routes[number as usize].flow;
             let decoded = heard.decoded - before.decoded;
             CodingResult {

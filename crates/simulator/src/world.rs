@@ -12,7 +12,7 @@ use crate::feeders::Feeders;
 use crate::packed::{Envelope, PackedSegment, SideStore};
 use crate::trace::{Event, EventKind};
 use crate::watch::Watch;
-use network::{Change, Link, Offer, Outcome, Passage, prefetch};
+use network::{Change, Link, Offer, Outcome, Passage};
 use topology::{Hop, HopTarget, LazyStream, SharedMedia, Stream};
 use transport::{ReceivingEndpoint, SendingEndpoint, Transmit};
 use units::Time;
@@ -153,7 +153,7 @@ impl World {
 
     /// The run is over: frees the memory of links and agenda for the results.
     pub(crate) fn forget_links(&mut self) {
-        (self.links, self.hops, self.streams) = Default::default();
+        (self.links, self.hops, self.streams, self.feeders) = Default::default();
         self.agenda = Agenda::new(&[], Time::ZERO);
     }
 
@@ -175,21 +175,11 @@ impl World {
         true
     }
 
-    /// The next event by `end`. If many are due, memory that later ones will read is prefetched:
-    /// first the link, then the packet that comes out of it, then the next hop of that packet.
+    /// The next event by `end`. If many are due, memory that later ones will read is prefetched.
     #[inline(always)] // once for every event
     fn next_event(&mut self, end: Time) -> Option<(Time, EventSource)> {
-        let World { agenda, sources, links, hops, .. } = self;
-        agenda.pop(end, |[third, sixth, ninth]| {
-            let link_of = |source| match sources.wake(source) {
-                Wake::Link(link) => links.get(link as usize),
-                _ => None,
-            };
-            link_of(ninth).inspect(|link| prefetch(*link));
-            link_of(sixth).inspect(|link| link.prefetch_front());
-            let packet = link_of(third).and_then(Link::front);
-            packet.inspect(|packet| prefetch(&hops[packet.cursor() as usize]));
-        })
+        let World { agenda, sources, links, hops, routes, flows, .. } = self;
+        agenda.pop(end, |later| World::look_ahead(*sources, links, hops, (routes, flows), later))
     }
 
     /// Wakes a source: mostly a link, out of which a packet comes. A plain link has no function of
@@ -613,6 +603,7 @@ impl World {
             delivered: self.totals.delivered,
             dropped: self.totals.dropped,
             in_flight: self.links.iter().map(|link| link.carried() as u64).sum::<u64>()
+                + self.feeders.list.iter().map(|feeder| feeder.link.carried() as u64).sum::<u64>()
                 + self.media.packets_inside(),
         }
     }

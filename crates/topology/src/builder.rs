@@ -1,7 +1,7 @@
 //! Builds the links of a plan and the routes through them.
 
 use crate::{Hop, SharedMedia, Stream, link_change, link_settings};
-use network::{Change, Link, Packet};
+use network::{Change, Link, Packet, reserve_in_huge_pages};
 use scenario::Plan;
 use units::Time;
 
@@ -77,6 +77,17 @@ impl<'a, P: Packet> TopologyBuilder<'a, P> {
         begin
     }
 
+    /// Reserves memory for `users` more users like the one that was added when there were `links`
+    /// links and `hops` hops.
+    pub fn reserve(&mut self, users: u32, links: usize, hops: usize) {
+        let users = users as usize;
+        let (links, hops) = (users * (self.links.len() - links), users * (self.hops.len() - hops));
+        reserve_in_huge_pages(&mut self.links, links);
+        reserve_in_huge_pages(&mut self.streams, links);
+        reserve_in_huge_pages(&mut self.planned, links);
+        reserve_in_huge_pages(&mut self.hops, hops);
+    }
+
     /// Adds a link of the plan. A per-user link has a random stream for each user, named by the
     /// class, so that adding or removing a class changes no other stream.
     fn add_link(&mut self, planned: usize, user: Option<(&str, u32)>) -> u32 {
@@ -100,7 +111,7 @@ impl<'a, P: Packet> TopologyBuilder<'a, P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::LinkMeter;
+    use crate::{LinkMeter, MeasuredLink};
     use network::{Offer, Rng};
     use units::Span;
 
@@ -167,10 +178,11 @@ mod tests {
             let offer = builder.links[link].offer(Time::ZERO, Box1000, &mut builder.streams[link]);
             assert!(matches!(offer, Offer::Wake(_)));
         }
-        meter.start(&builder.links, &builder.media);
+        meter.start(builder.links.iter().map(|link| link as &dyn MeasuredLink), &builder.media);
         builder.links[3].deliver();
         builder.links[4].deliver();
-        let row = &meter.results(&builder.links, &builder.media, 0.01)[0];
+        let links = builder.links.iter().map(|link| link as &dyn MeasuredLink);
+        let row = &meter.results(links, &builder.media, 0.01)[0];
         assert_eq!((row.copies, row.arrived_packets), (2, 0));
         assert_eq!((row.throughput_bps, row.utilisation), (1.6e6, 0.1));
     }

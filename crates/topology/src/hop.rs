@@ -18,8 +18,8 @@ pub struct Hop(u32);
 pub enum HopTarget {
     /// The link with this number.
     Link(u32),
-    /// The link with this number, which leads to private lines alone: what enters it enters its
-    /// line at once, for a later time.
+    /// The feeder with this number, a link that leads to private lines alone: what enters it enters
+    /// its line at once, for a later time.
     Feeder(u32),
     /// The medium link with this number: from one station of a shared medium to another.
     MediumLink(u32),
@@ -39,9 +39,9 @@ impl Hop {
         Hop(number)
     }
 
-    /// Link `number`, which leads only to private lines.
+    /// Feeder `number`: a link that leads only to private lines.
     pub fn feeder(number: u32) -> Self {
-        debug_assert!(number <= NUMBER, "too many links");
+        debug_assert!(number <= NUMBER, "too many feeders");
         Hop(FEEDER << SHIFT | number)
     }
 

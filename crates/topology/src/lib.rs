@@ -16,7 +16,7 @@ mod stream;
 pub use builder::{TopologyBuilder, UserLinks};
 pub use histogram::{Histogram, Mean};
 pub use hop::{Hop, HopTarget};
-pub use measure::{LinkMeter, LinkResult, LinkSeries};
+pub use measure::{LinkMeter, LinkResult, LinkSeries, MeasuredLink};
 pub use routing::{HopSeries, NodeSeries, RouteResult, WayResult};
 pub use settings::{link_change, link_settings};
 pub use shared_media::SharedMedia;

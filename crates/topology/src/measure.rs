@@ -6,9 +6,9 @@ use crate::stations::StationMeter;
 use crate::{
     Histogram, Mean, NodeSeries, RouteResult, SharedMedia, StationResult, StationSeries, WayResult,
 };
-use network::{Counters, Link, Packet, Queue};
+use network::{Backlog, Counters, Link, Packet, Queue};
 use scenario::Plan;
-use units::{Rate, Time};
+use units::{Rate, Span, Time};
 
 /// A link of the plan after a run, over the time since the warm-up; copies of a per-user link are
 /// summed.
@@ -45,6 +45,39 @@ pub struct LinkSeries {
     pub stations: StationSeries,
 }
 
+/// What a meter reads of a link, whatever its packets are.
+pub trait MeasuredLink {
+    /// Packets and bytes that wait at `now`, without the packet in transmission.
+    fn backlog(&mut self, now: Time) -> Backlog;
+
+    /// Time from `now` until all accepted packets are out, if the link has opportunities.
+    fn clears_in(&self, now: Time) -> Option<Span>;
+
+    /// The present rate, if there is one.
+    fn rate(&self) -> Option<Rate>;
+
+    /// Counters since the start.
+    fn counters(&self) -> Counters;
+}
+
+impl<P: Packet> MeasuredLink for Link<P> {
+    fn backlog(&mut self, now: Time) -> Backlog {
+        Link::backlog(self, now)
+    }
+
+    fn clears_in(&self, now: Time) -> Option<Span> {
+        Link::clears_in(self, now)
+    }
+
+    fn rate(&self) -> Option<Rate> {
+        Link::rate(self)
+    }
+
+    fn counters(&self) -> Counters {
+        Link::counters(self)
+    }
+}
+
 /// At this rate or below a link is in outage: the queueing delay is unknown.
 const OUTAGE: Rate = Rate(1);
 
@@ -61,7 +94,8 @@ struct PlannedLink {
     delay: Histogram,
 }
 
-/// Measures the links of one run; it does not change them.
+/// Measures the links of one run; it does not change them. Links come in the order of their
+/// numbers.
 pub struct LinkMeter {
     rows: Vec<PlannedLink>,
     /// For each link of the world its index in the plan, or that of the link that it copies.
@@ -92,7 +126,11 @@ impl LinkMeter {
     }
 
     /// The warm-up is over: earlier events do not count.
-    pub fn start<P: Packet>(&mut self, links: &[Link<P>], media: &SharedMedia<P>) {
+    pub fn start<'a, P: Packet>(
+        &mut self,
+        links: impl Iterator<Item = &'a dyn MeasuredLink>,
+        media: &SharedMedia<P>,
+    ) {
         self.baseline = self.counters(links, media);
         self.stations.start(media);
         self.routing.start(media);
@@ -100,7 +138,12 @@ impl LinkMeter {
 
     /// Samples the queues of shared links at `now`; copies of per-user links would need a histogram
     /// for each user.
-    pub fn sample<P: Packet>(&mut self, links: &mut [Link<P>], media: &SharedMedia<P>, now: Time) {
+    pub fn sample<'a, P: Packet>(
+        &mut self,
+        links: impl Iterator<Item = &'a mut dyn MeasuredLink>,
+        media: &SharedMedia<P>,
+        now: Time,
+    ) {
         self.stations.sample(media);
         self.routing.sample(media);
         let mut inside = vec![0; self.rows.len()];
@@ -108,7 +151,7 @@ impl LinkMeter {
         for (row, inside) in self.rows.iter_mut().zip(inside).filter(|(row, _)| row.on_medium) {
             row.waiting.add(inside as f64);
         }
-        for (link, planned) in links.iter_mut().zip(&self.planned) {
+        for (link, planned) in links.zip(&self.planned) {
             let row = &mut self.rows[*planned as usize];
             if row.per_user || row.on_medium {
                 continue;
@@ -128,10 +171,10 @@ impl LinkMeter {
 
     /// Appends a row to `series`: one column for each link of the plan that is in the world, in the
     /// plan's order.
-    pub fn record<P: Packet>(
+    pub fn record<'a, P: Packet>(
         &self,
         series: &mut LinkSeries,
-        links: &mut [Link<P>],
+        links: impl Iterator<Item = &'a mut dyn MeasuredLink>,
         media: &SharedMedia<P>,
         now: Time,
     ) {
@@ -139,7 +182,7 @@ impl LinkMeter {
         let row = series.queue_packets.len();
         series.queue_packets.resize(row + columns, 0.0);
         series.dropped_packets.resize(row + columns, 0.0);
-        for (link, planned) in links.iter_mut().zip(&self.planned) {
+        for (link, planned) in links.zip(&self.planned) {
             let column = row + *planned as usize;
             series.queue_packets[column] += link.backlog(now).packets as f64;
             let counters = link.counters();
@@ -159,9 +202,9 @@ impl LinkMeter {
     }
 
     /// One row for each link of the plan, over the `seconds` since [`LinkMeter::start`].
-    pub fn results<P: Packet>(
+    pub fn results<'a, P: Packet>(
         &self,
-        links: &[Link<P>],
+        links: impl Iterator<Item = &'a dyn MeasuredLink>,
         media: &SharedMedia<P>,
         seconds: f64,
     ) -> Vec<LinkResult> {
@@ -217,9 +260,13 @@ impl LinkMeter {
     }
 
     /// Counters of each link of the plan.
-    fn counters<P: Packet>(&self, links: &[Link<P>], media: &SharedMedia<P>) -> Vec<Counters> {
+    fn counters<'a, P: Packet>(
+        &self,
+        links: impl Iterator<Item = &'a dyn MeasuredLink>,
+        media: &SharedMedia<P>,
+    ) -> Vec<Counters> {
         let mut sums = vec![Counters::default(); self.rows.len()];
-        for (link, planned) in links.iter().zip(&self.planned) {
+        for (link, planned) in links.zip(&self.planned) {
             let counters = link.counters();
             let sum = &mut sums[*planned as usize];
             sum.arrived += counters.arrived;

@@ -316,7 +316,8 @@ proptest! {
             if let Offer::Wake(at) = woken.offer(now, TestPacket::of(size), &mut Never) {
                 next = Some(at);
             }
-            exits.extend(passed.pass(now, &mut TestPacket::of(size), || Never));
+            let mut packet = TestPacket::of(size);
+            exits.extend(passed.pass(now, &mut packet, TestPacket::of(size), || Never));
             if look {
                 let inside = passed.inside().count() as u32;
                 passed.release(now);

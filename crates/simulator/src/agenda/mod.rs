@@ -10,6 +10,8 @@ use tournament::Tournament;
 use units::Time;
 use wheel::Wheel;
 
+pub(crate) use wheel::STAGES;
+
 mod tournament;
 mod wheel;
 
@@ -59,13 +61,13 @@ impl Agenda {
         }
     }
 
-    /// The next wake-up at or before `end`. If many are due, `ahead` is called with the sources 3,
-    /// 6 and 9 places later.
+    /// The next wake-up at or before `end`. If many are due, `ahead` is called with sources that
+    /// follow soon, the next one first.
     #[inline(always)] // it has one caller
     pub(crate) fn pop(
         &mut self,
         end: Time,
-        ahead: impl FnOnce([EventSource; 3]),
+        ahead: impl FnOnce([EventSource; STAGES]),
     ) -> Option<(Time, EventSource)> {
         match self {
             Agenda::Few(few) => few.pop(end),

@@ -93,6 +93,12 @@ impl Receiver {
         }
     }
 
+    /// The state that data of `path` reads, to be prefetched.
+    #[inline(always)] // called for many connections in turn
+    pub fn path(&self, path: usize) -> Option<&impl Sized> {
+        self.paths.get(path)
+    }
+
     /// Whether every segment is acknowledged at once, and none of the rare parts is in use.
     #[inline(always)] // runs for every segment
     pub(super) fn acks_at_once(&self) -> bool {

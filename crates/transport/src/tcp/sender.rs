@@ -76,6 +76,12 @@ impl<E: CongestionController> Sender<E> {
         sender
     }
 
+    /// The state that an ACK of `path` reads, to be prefetched.
+    #[inline(always)] // called for many connections in turn
+    pub fn path(&self, path: usize) -> Option<&impl Sized> {
+        self.paths.get(path)
+    }
+
     /// `path` is a backup: it is used only while no other path works.
     pub fn set_backup(&mut self, path: usize) {
         self.paths[path].standing.backup = true;
