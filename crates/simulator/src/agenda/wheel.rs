@@ -62,7 +62,7 @@ struct Level {
 pub(crate) struct Wheel {
     /// When each source is to be woken; [`Time::NEVER`] while it is not pending.
     pending: Vec<Time>,
-    levels: [Level; LEVELS],
+    levels: Box<[Level; LEVELS]>,
     /// Bit `i` is set while level `i` has an occupied slot.
     occupied: u32,
     /// Everything in the levels is later than this tick, and everything up to it is due. It may be
@@ -128,7 +128,7 @@ impl Wheel {
         pending.resize(sources, Time::NEVER);
         Wheel {
             pending,
-            levels: std::array::from_fn(|_| Level::new()),
+            levels: Box::new(std::array::from_fn(|_| Level::new())),
             occupied: 0,
             tick: 0,
             due: Vec::new(),
