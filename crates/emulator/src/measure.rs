@@ -112,6 +112,7 @@ impl Meter {
             self.start(links, media, counts);
         }
         let seconds = now.since(self.warmup).seconds();
+        let links = links.iter().map(|link| link as &dyn MeasuredLink);
         let rows = counts.iter().zip(&self.baseline).zip(&self.owners);
         let rows = rows.map(|((now, then), (class, user, path))| PathResult {
             class: *class,

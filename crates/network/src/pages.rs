@@ -1,7 +1,5 @@
 //! Huge pages for large arrays.
 
-/// A page, on most processors.
-const PAGE: usize = 1 << 12;
 /// Arrays below this do not get huge pages: a few of 2 MiB each would be half empty.
 const LEAST: usize = 1 << 23;
 
@@ -21,6 +19,7 @@ pub fn reserve_in_huge_pages<T>(items: &mut Vec<T>, more: usize) {
 #[expect(unsafe_code, reason = "the call takes an address")]
 fn ask(begin: *mut u8, bytes: usize) {
     use rustix::mm::{Advice, madvise};
+    const PAGE: usize = 1 << 12; // an address that is no multiple of larger pages is refused
     let skipped = begin.align_offset(PAGE);
     // SAFETY: the range is inside an allocation. The advice changes neither what memory holds nor
     // whether it may be read.

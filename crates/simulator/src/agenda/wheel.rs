@@ -62,7 +62,7 @@ struct Level {
 pub(crate) struct Wheel {
     /// When each source is to be woken; [`Time::NEVER`] while it is not pending.
     pending: Vec<Time>,
-    levels: [Level; LEVELS],
+    levels: Box<[Level; LEVELS]>,
     /// Bit `i` is set while level `i` has an occupied slot.
     occupied: u32,
     /// Everything in the levels is later than this tick, and everything up to it is due. It may be
@@ -128,7 +128,7 @@ impl Wheel {
         pending.resize(sources, Time::NEVER);
         Wheel {
             pending,
-            levels: std::array::from_fn(|_| Level::new()),
+            levels: Box::new(std::array::from_fn(|_| Level::new())),
             occupied: 0,
             tick: 0,
             due: Vec::new(),
@@ -300,13 +300,13 @@ mod tests {
     #[test]
     fn a_wake_up_that_is_moved_again_and_again_fills_no_memory_and_comes_once() {
         let mut wheel = Wheel::new(2);
-        let times = (0..100_000).map(|step| Time((1 + step % 1000) << 30));
+        let mut times = (0..100_000).map(|step| Time((1 + step % 1000) << 30));
         times.clone().for_each(|when| wheel.reschedule(EventSource(0), when));
         wheel.schedule(EventSource(1), Time(5));
         let slots = wheel.levels.iter().flat_map(|level| &level.slots);
         assert!(slots.map(Vec::len).sum::<usize>() <= MOST_MOVED + 2);
         let woken = std::iter::from_fn(|| wheel.pop(Time::NEVER, |_| {}));
-        let last = times.last().map(|when| (when, EventSource(0)));
+        let last = times.next_back().map(|when| (when, EventSource(0)));
         assert!(woken.eq([Some((Time(5), EventSource(1))), last].into_iter().flatten()));
     }
 }
