@@ -7,7 +7,8 @@ bottleneck moves.
 The networks are those of `anabranch.sharing.closed_loop`: 1, 2, 4 and 8 subflows beside four TCPs
 over one link, and two subflows on links of their own, under `lia+sbd` and under Reno; then 2, 4
 and 8 subflows whose bottleneck is a common link, links of their own, and the common one again.
-They do not touch, and run at once where the emulator can. Prints intervals and writes measurements/coupling-on-linux.json.
+They do not touch, and run at once where the emulator can. Prints intervals and writes
+measurements/coupling-on-linux.json.
 """
 
 from __future__ import annotations

@@ -41,7 +41,6 @@ def main(check: bool) -> int:
 
 def parts_of(measured: dict[str, Any]) -> dict[str, str]:
     """Each generated part of the page."""
-    loop = measured["loop"]
     return {
         "detectors": table(
             ["detector", "misses", "false alarms", "missed after 15 s", "false after 15 s"],
@@ -90,6 +89,13 @@ def parts_of(measured: dict[str, Any]) -> dict[str, str]:
                 for law, row in rows.items()
             ],
         ),
+        **of_loop(measured["loop"]),
+    }
+
+
+def of_loop(loop: dict[str, Any]) -> dict[str, str]:
+    """The tables of what laws take."""
+    return {
         "of a TCP": by_subflows(loop["of_a_tcp"]),
         "of uncoupled": by_subflows(loop["of_uncoupled"]),
         "moved": table(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -29,7 +29,7 @@ from .candidates import (
 )
 from .links import Link, distinct
 from .measured import Measured
-from .settings import Setting, tried, variants
+from .settings import Setting, variants
 
 KEPT = 0.9
 """Part of their rate that others keep at least: 0.1 is beyond what queues and chance do to a TCP."""
@@ -187,7 +187,7 @@ def advise(
     best = max((interval(single.rates[MINE]) for single in singles), key=lambda one: one.mean)
     situation = middle if shared else replace(middle, shared_bps=None)
     advice = Advice(situation, shared, tuple(outcomes), best, measured)
-    return replace(advice, settings=tuple(tried(known, advice.best.candidate.controller)))
+    return replace(advice, settings=tuple(known.settings(advice.best.candidate.controller)))
 
 
 def _situations(
@@ -253,6 +253,22 @@ class Bench:
             found.delay_s,
             self.equilibrium_bps(controller),
         )
+
+    def settings(self, controller: str) -> Iterator[Setting]:
+        """A candidate on all links with other schedulers and receive buffers."""
+        for scheduler, buffer_bytes in variants(self.middle):
+            situations = [
+                replace(one, scheduler=scheduler, buffer_bytes=buffer_bytes)
+                for one in self.situations
+            ]
+            found = self.gather(controller, situations=situations)
+            yield Setting(
+                scheduler,
+                buffer_bytes,
+                interval(found.goodput_bps),
+                self.kept(found),
+                found.held_bytes,
+            )
 
     def equilibrium_bps(self, controller: str) -> float | None:
         """Theory's rate of the connection, for the situation that is most likely. A law with

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from ..statistics import Interval, interval
+from ..statistics import Interval
 from .candidates import SCHEDULER, Situation
-
-if TYPE_CHECKING:
-    from .judging import Bench
 
 OTHER_SCHEDULERS = ("min-rtt", "linux", "blest", "ecf", "round-robin", "redundant")
 
@@ -54,19 +50,3 @@ def variants(middle: Situation) -> Iterator[tuple[str, int]]:
             yield scheduler, given
     if abs(middle.needed_bytes - given) > ALIKE * given:
         yield SCHEDULER, middle.needed_bytes
-
-
-def tried(bench: Bench, controller: str) -> Iterator[Setting]:
-    """Simulates a controller with each of them."""
-    for scheduler, buffer_bytes in variants(bench.middle):
-        situations = [
-            replace(one, scheduler=scheduler, buffer_bytes=buffer_bytes) for one in bench.situations
-        ]
-        found = bench.gather(controller, situations=situations)
-        yield Setting(
-            scheduler,
-            buffer_bytes,
-            interval(found.goodput_bps),
-            bench.kept(found),
-            found.held_bytes,
-        )
