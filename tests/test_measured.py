@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import anabranch as ab
@@ -43,6 +44,11 @@ with a receive buffer of 1 MiB too.
 """
 SCENARIOS = (("a", "type1", "type2"), ("c", "multipath", "single-path"))
 """Key of a scenario, its users with two paths, and those that they harm."""
+
+MOVING = ("moving", "uncoupled")
+"""Networks whose bottleneck moves, under `lia+sbd` and under Reno."""
+LINKS = ("first", "second")
+"""Of the pairs for which advice was given."""
 
 FILES = sorted(MEASUREMENTS.glob("**/*.json.gz"))
 
@@ -219,3 +225,49 @@ def test_bbr_costs_more_than_cubic_and_less_than_a_controller_in_the_shell() -> 
     assert intervals["cubic"][1] < intervals["bbr"][0]
     assert intervals["bbr"][1] < min(row["ns_per_ack"] for row in own["per_ack"].values())
     assert all(row["looks"] > 100 for row in own["built_in"].values())
+
+
+def test_where_paths_share_coupling_takes_at_most_1_1_tcps_and_else_what_uncoupled_takes() -> None:
+    """The same 30 s after the bottleneck moved; on the real kernel."""
+    found = read("coupling-on-linux.json")
+    assert not [
+        row for form in ("still", "moving") for row in found[form] if row["invalid_because"]
+    ]
+
+    def of(name: str, span: str = "") -> np.ndarray[Any, np.dtype[np.float64]]:
+        rows = found["moving" if span else "still"]
+        rates = [row["rate_bps"][span] if span else row["rate_bps"] for row in rows]
+        return np.array([one[name] for one in rates], float)
+
+    for subflows in (1, 2, 4, 8):
+        taken = of(f"shared{subflows}-subject") / of(f"shared{subflows}-tcp")
+        assert interval(taken).high <= 1.1, subflows
+    assert np.mean(of("apart-subject") / of("uncoupled-subject")) >= 0.95
+    for subflows in (2, 4, 8):
+        mine, uncoupled = (of(f"{name}{subflows}-subject", "apart") for name in MOVING)
+        assert mine.mean() >= 0.95 * uncoupled.mean(), subflows
+        tcps = [of(f"moving{subflows}-tcp-{place}", "again").mean() for place in range(subflows)]
+        assert of(f"moving{subflows}-subject", "again").mean() <= 1.1 * max(tcps), subflows
+
+
+def test_what_is_advised_has_nearly_the_best_rate_on_the_kernel_and_what_was_foreseen() -> None:
+    """On eighteen of the twenty pairs, and in four of five runs."""
+    near, inside = [], []
+    for pair in read("advice-on-linux.json")["pairs"].values():
+        runs, advice = pair["runs"], pair["advice"]
+        assert len(runs) >= 3 and not [run for run in runs if run["invalid_because"]]
+
+        def mean(network: str, name: str, runs: list[Any] = runs) -> float:
+            return float(np.mean([run["rate_bps"][network][name] for run in runs]))
+
+        rates = {}
+        for name in advice["between_bps"]:
+            others = [other for other in runs[0]["rate_bps"][name] if other != "mine"]
+            least = [min(mean(f"cubic on {link}", one) for link in LINKS) for one in others]
+            if all(mean(name, one) >= 0.9 * kept for one, kept in zip(others, least, strict=True)):
+                rates[name] = mean(name, "mine")
+        near.append(mean(advice["chosen"], "mine") >= 0.95 * max(rates.values()))
+        for name, (low, high) in advice["between_bps"].items():
+            inside += [low <= run["rate_bps"][name]["mine"] <= high for run in runs]
+    assert len(near) == 20 and sum(near) >= 18
+    assert np.mean(inside) >= 0.8

@@ -41,8 +41,17 @@ TICK_S = 0.04
 class Stage:
     """Two namespaces, the paths between them through a third one, and MPTCP endpoints."""
 
-    def __init__(self, rate_bps: float, queue_bytes: int = 30_000, paths: int = PATHS) -> None:
-        self.rate_bps, self.queue_bytes, self.paths = rate_bps, queue_bytes, paths
+    def __init__(
+        self,
+        rate_bps: float,
+        queue_bytes: int = 30_000,
+        paths: int = PATHS,
+        slow: tuple[str, ...] = ("out",),
+    ) -> None:
+        """`slow`: towards whom each path has its bottleneck, `out` to the receiver and `in` to the
+        sender.
+        """
+        self.rate_bps, self.queue_bytes, self.paths, self.slow = rate_bps, queue_bytes, paths, slow
         self.sender, self.middle, self.receiver = Namespace(), Namespace(), Namespace()
         self.present: set[int] = set()
         try:
@@ -81,8 +90,9 @@ class Stage:
                 route.link("add", ifname=f"{name}{path}", kind="veth", peer=peer)
                 (port,) = route.link_lookup(ifname=f"{name}{path}")
                 route.link("set", index=port, master=bridge, state="up")
-            rate = int(self.rate_bps / 8)
-            route.tc("add", "tbf", port, 0x10000, rate=rate, burst=20_000, limit=self.queue_bytes)
+                if name in self.slow:
+                    rate, limit = int(self.rate_bps / 8), self.queue_bytes
+                    route.tc("add", "tbf", port, 0x10000, rate=rate, burst=20_000, limit=limit)
             route.link("set", index=bridge, state="up")
 
     def _connect(self, route: Any, path: int, here: int, there: int) -> None:
