@@ -33,7 +33,7 @@ from anabranch.advice.measured import read as read_links
 from anabranch.files import atomic_write
 from anabranch.result import Recording, Result
 from anabranch.statistics import Interval, ratio_of_means
-from side_by_side import together
+from at_once import together
 
 OUT = Path("measurements/advice-on-linux.json")
 CAPTURES = Path("out/advice")

@@ -29,7 +29,7 @@ from anabranch.files import atomic_write
 from anabranch.result import Result
 from anabranch.sharing import closed_loop
 from anabranch.statistics import interval, ratio_of_means
-from side_by_side import together
+from at_once import together
 
 OUT = Path("measurements/coupling-on-linux.json")
 LAW, UNCOUPLED = "lia+sbd", "reno"
