@@ -212,7 +212,7 @@ impl Path {
         match self.recovery.phase {
             Phase::Recovery if complete => {
                 control.on_recovered(me);
-                self.refresh(control.window(me).cwnd, settings.segment());
+                self.refresh(control.window(me).cwnd, settings);
                 if let Some(rack) =
                     self.tracking.as_mut().and_then(|tracking| tracking.rack.as_mut())
                 {
@@ -251,7 +251,7 @@ impl Path {
         }
         let (path, segment) = (&*self, settings.segment());
         let Window { cwnd, .. } = control.grow(me, move || path.acked(now, acked, segment));
-        self.refresh(cwnd, settings.segment());
+        self.refresh(cwnd, settings);
     }
 
     /// The fields of an ACK for `acked` bytes that control may use.
@@ -320,7 +320,7 @@ impl Path {
             true => control.on_congestion(me, Cause::FastRetransmit),
             false => self.forget_reduction(),
         }
-        self.refresh(control.window(me).cwnd, settings.segment());
+        self.refresh(control.window(me).cwnd, settings);
         self.reduce(now, progress, settings, control, me);
         self.recovery.prr.allow_first(segment);
     }

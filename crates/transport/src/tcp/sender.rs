@@ -97,7 +97,7 @@ impl<E: CongestionController> Sender<E> {
     #[inline(always)] // after every ACK, for each path of some controllers
     pub(super) fn bring_over(&mut self, me: usize) -> bool {
         let path = &mut self.paths[me];
-        let changed = path.refresh(self.control.window(me).cwnd, self.settings.segment());
+        let changed = path.refresh(self.control.window(me).cwnd, &self.settings);
         if path.is_paced() {
             path.set_pace(self.control.pacing(me), &self.settings);
         }

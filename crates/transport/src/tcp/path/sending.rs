@@ -9,8 +9,8 @@ use wire::{Flags, Range};
 
 impl Path {
     /// Applies the window set by control; returns whether it has changed.
-    pub(crate) fn refresh(&mut self, cwnd: f64, segment: u32) -> bool {
-        let window = u64::from(cwnd as u32) * u64::from(segment);
+    pub(crate) fn refresh(&mut self, cwnd: f64, settings: &SenderSettings) -> bool {
+        let window = u64::from(cwnd as u32) * u64::from(settings.segment());
         std::mem::replace(&mut self.window, window) != window
     }
 

@@ -58,7 +58,7 @@ impl Path {
         if progress.delivered > 0 {
             self.tell_delivered(now, progress, settings, control, me);
         }
-        self.refresh(control.window(me).cwnd, settings.segment());
+        self.refresh(control.window(me).cwnd, settings);
         self.set_pace(control.pacing(me), settings);
         self.arm(now);
     }

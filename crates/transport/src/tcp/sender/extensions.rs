@@ -205,7 +205,7 @@ impl<E: CongestionController> Sender<E> {
         if self.extensions.as_ref().is_some_and(|parts| parts.idle.is_some())
             && path.restart_after_idle(now, &self.settings, &mut self.control, me)
         {
-            path.refresh(self.control.window(me).cwnd, self.settings.segment());
+            path.refresh(self.control.window(me).cwnd, &self.settings);
             self.refresh_siblings();
         }
         let path = &mut self.paths[me];
