@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from .. import _core
 from ..statistics import Interval
 from .candidates import SCHEDULER, Situation
 
-OTHER_SCHEDULERS = ("min-rtt", "linux", "blest", "ecf", "round-robin", "redundant")
+NEEDS_MORE = "weighted"
+"""The scheduler that is nothing without weights, and round-robin with equal ones."""
 
 ALIKE = 0.1
 """Receive buffers that differ by less than this part are one."""
@@ -25,8 +27,7 @@ class Setting:
     kept: Interval
     """As a case has it."""
     held_bytes: float
-    """The most that the receiver held for the application or out of order; mean over replications.
-    """
+    """The most that the receiver held at once; mean over replications."""
 
     def to_json(self) -> dict[str, object]:
         """The numbers."""
@@ -45,8 +46,8 @@ def variants(middle: Situation) -> Iterator[tuple[str, int]]:
     """
     given = middle.buffer_bytes
     yield SCHEDULER, given
-    for scheduler in OTHER_SCHEDULERS:
-        if scheduler != SCHEDULER:
-            yield scheduler, given
+    for scheduler in _core.schedulers():
+        if scheduler["name"] not in (SCHEDULER, NEEDS_MORE):
+            yield scheduler["name"], given
     if abs(middle.needed_bytes - given) > ALIKE * given:
         yield SCHEDULER, middle.needed_bytes
