@@ -197,6 +197,21 @@ def test_a_file_system_that_load_mounts_itself_is_roots_alone() -> None:
         assert there.linux("unload", "olia")[0] == 0
 
 
+def test_a_file_system_that_another_command_is_mounting_is_not_mounted_twice() -> None:
+    # A second mount hides the pins below it: one of two controllers that are loaded at once on a
+    # fresh machine was lost so.
+    mounts = "echo held; sleep 1; mount -t bpf -o mode=0700 bpf /sys/fs/bpf"
+    with machine("true") as there:
+        other = there.begin("flock", "/sys/fs/bpf", "sh", "-c", mounts)
+        assert other.stdout is not None and other.stdout.readline() == "held\n"
+        assert there.linux("load", "olia")[0] == 0
+        assert other.wait(timeout=30) == 0
+        points = there.run("cat", "/proc/self/mounts").stdout.splitlines()
+        assert sum(" /sys/fs/bpf " in point for point in points) == 1, points
+        assert there.status() == ["ab_olia"]
+        assert there.linux("unload", "olia")[0] == 0
+
+
 @pytest.mark.parametrize("change", ["chmod 0777", "chown 65534"])
 def test_a_file_system_that_others_own_is_refused_until_it_is_roots(change: str) -> None:
     with machine(f"mount -t bpf bpf /sys/fs/bpf && {change} /sys/fs/bpf") as there:

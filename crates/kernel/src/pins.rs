@@ -10,8 +10,8 @@ use crate::controller::{hear, senses as senses_of};
 use crate::{Controller, Program};
 use libbpf_rs::{Error, ErrorExt, ErrorKind, Link, MapHandle};
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fstat, fstatfs, mkdirat, openat, renameat,
-    statat, unlinkat,
+    AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, Stat, flock, fstat, fstatfs,
+    mkdirat, openat, renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount};
@@ -254,8 +254,16 @@ fn remove(kernel_name: &str) -> io::Result<()> {
 }
 
 /// Mounts bpffs, if it is not mounted, for root alone.
+///
+/// A second mount would hide the pins of the first. So the directory below is locked meanwhile: who
+/// waited for another command finds bpffs mounted.
 fn mounted() -> io::Result<()> {
-    if Directory::root().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+    if !missing() {
+        return Ok(());
+    }
+    let below = openat(CWD, MOUNT, flags(), Mode::empty())?;
+    flock(&below, FlockOperation::LockExclusive)?;
+    if missing() {
         let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
         mount("bpf", MOUNT, "bpf", flags, Some(c"mode=0700")).map_err(|error| {
             told(format!(
@@ -265,6 +273,11 @@ fn mounted() -> io::Result<()> {
         })?;
     }
     Ok(())
+}
+
+/// Whether bpffs is not mounted.
+fn missing() -> bool {
+    Directory::root().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 /// An open directory that is root's alone: names are resolved in this directory, even if its path
