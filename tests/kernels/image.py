@@ -83,9 +83,9 @@ poweroff -f
 
 
 def initrd(kernel: Kernel) -> Path:
-    """The file for qemu. Raises Unavailable."""
+    """A file for qemu, for one guest alone. Raises Unavailable."""
     parts = [python(), anabranch(), modules(kernel), own_modules(kernel)]
-    made = ROOT / "initrd"
+    made = ROOT / f"initrd-{kernel.name}"
     with made.open("wb") as file:
         for part in parts:
             with part.open("rb") as content:

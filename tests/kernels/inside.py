@@ -238,7 +238,7 @@ class Watch:
     def __init__(self, name: str) -> None:
         """Of those under the controller that the kernel calls `name`."""
         self.looks: list[list[dict[str, Any]]] = []
-        """The subflows of an MPTCP connection, at each look that saw two at work."""
+        """The subflows of an MPTCP connection, at each look that saw two."""
         self.last = ""
         """The file as it was at the last look."""
         self._name, self._file, self._seen = name, Path(f"/tmp/status-{name}"), 0
@@ -255,9 +255,14 @@ class Watch:
             for row in json.loads(self.last)["connections"]:
                 rows = row["subflows"]
                 right = row["controller"] == self._name and row["protocol"] == "MPTCP"
-                # The growth is 0 in slow start, and None without a sibling.
-                if right and len(rows) == 2 and all(each["growth"] > 0 for each in rows):
+                if right and len(rows) == 2:
                     self.looks.append(rows)
+
+    def growing(self) -> list[list[dict[str, Any]]]:
+        """The looks at which both subflows grew by the law. The growth is 0 in slow start, and
+        None without a sibling.
+        """
+        return [rows for rows in self.looks if all((each["growth"] or 0) > 0 for each in rows)]
 
     def close(self) -> None:
         """Ends the command."""
@@ -303,7 +308,7 @@ def sent(stage: Stage, name: str, enough: Callable[[Watch], bool]) -> Watch:
 def coupled() -> str:
     """A transfer over two paths under OLIA arrives whole, and its windows grow slower than Reno's."""
     with stage() as there:
-        seen = sent(there, names()["olia"], lambda watch: len(watch.looks) >= LOOKS).looks
+        seen = sent(there, names()["olia"], lambda watch: len(watch.growing()) >= LOOKS).growing()
     growth = [each["of_reno"] for rows in seen for each in rows]
     delivered = [each["delivered"] for each in seen[-1]]
     assert min(delivered) > 0.1 * sum(delivered), f"segments by subflow: {delivered}"
@@ -428,7 +433,7 @@ def measured() -> str:
 def moved() -> str:
     """A transfer over two paths under OLIA arrives whole, and its windows grow slower than Reno's."""
     with stage() as there:
-        seen = sent(there, "ab_olia", lambda watch: len(watch.looks) >= LOOKS).looks
+        seen = sent(there, "ab_olia", lambda watch: len(watch.growing()) >= LOOKS).growing()
     growth = statistics.median([each["of_reno"] for rows in seen for each in rows])
     rows = (DEBUGGING / "ab_olia/counters").read_text().splitlines()
     counters = {name: int(count) for name, count in map(str.split, rows)}

@@ -11,6 +11,7 @@ import fcntl
 import json
 import platform
 import sys
+from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
 from typing import IO, Any
 
@@ -36,6 +37,8 @@ SIGNS = {"passed": "yes", "failed": "NO", "absent": "–"}
 LONGEST = 500
 """Characters of what a check saw that are shown."""
 LAST_LINES = 15
+AT_ONCE = 2
+"""Guests that run at a time."""
 REFUSED = "6.1"
 """Debian 12's own, which is too old."""
 OLDEST = "6.12"
@@ -65,7 +68,7 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     with alone:
-        found = {name: tried(there.get(name), name, emulator) for name in names}
+        found = tried(there, names, emulator)
     print(table(found), remarks(found), sep="\n\n")
     if chosen.json:
         chosen.json.write_text(json.dumps(found, indent=1) + "\n")
@@ -98,25 +101,45 @@ def wanted(chosen: list[str] | None, there: list[str]) -> list[str]:
     return sorted({REFUSED, OLDEST, host, there[-1]}, key=lambda name: [*map(int, name.split("."))])
 
 
-def tried(kernel: Kernel | None, name: str, emulator: Path) -> dict[str, Any]:
-    """What the checks found on a kernel; only why if its packages cannot be had."""
-    if kernel is None:
-        return {"skipped": f"no package of Linux {name} is there"}
-    print(f"Linux {kernel.version}", end=":", file=sys.stderr, flush=True)
+def tried(there: dict[str, Kernel], names: list[str], emulator: Path) -> dict[str, dict[str, Any]]:
+    """What the checks found on each kernel; only why if its packages cannot be had.
+
+    One kernel is fetched while others run. Each guest has a process of its own here, which counts
+    the processor time of its children.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    running: dict[str, Future[machine.Found]] = {}
+    with ProcessPoolExecutor(AT_ONCE) as pool:
+        for name in names:
+            found[name] = {}
+            try:
+                kernel = there.get(name)
+                if kernel is None:
+                    raise Unavailable(f"no package of Linux {name} is there")
+                unpack(kernel)
+                running[name] = pool.submit(booted, emulator, kernel, image.initrd(kernel))
+                found[name]["version"] = kernel.version
+            except Unavailable as error:
+                print(f"Linux {name}: skipped", file=sys.stderr)
+                found[name]["skipped"] = str(error)
+        for name, guest in running.items():
+            found[name] |= vars(guest.result())
+    return found
+
+
+def booted(emulator: Path, kernel: Kernel, initrd: Path) -> machine.Found:
+    """What a kernel's checks found; says each of them, and removes the file for qemu."""
 
     def told(row: dict[str, Any]) -> None:
-        print(f" {row['check']} {SIGNS[row['state']]}", end="", file=sys.stderr, flush=True)
+        print(f"Linux {kernel.name}: {row['check']} {SIGNS[row['state']]}", file=sys.stderr)
 
+    console = ROOT / f"console-{kernel.name}.txt"
     try:
-        unpack(kernel)
-        initrd = image.initrd(kernel)
-    except Unavailable as error:
-        print(" skipped", file=sys.stderr)
-        return {"skipped": str(error)}
-    console = ROOT / f"console-{name}.txt"
-    found = machine.boot(emulator, kernel.image, initrd, console, told)
-    print(f" ({found.seconds:.0f} s)", file=sys.stderr)
-    return {"version": kernel.version, **vars(found)}
+        found = machine.boot(emulator, kernel.image, initrd, console, told)
+    finally:
+        initrd.unlink()
+    print(f"Linux {kernel.name}: {found.seconds:.0f} s", file=sys.stderr)
+    return found
 
 
 def table(found: dict[str, dict[str, Any]]) -> str:

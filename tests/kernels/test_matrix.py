@@ -48,7 +48,7 @@ def test_the_oldest_two_the_hosts_and_the_newest_are_tried(monkeypatch: pytest.M
 
 
 def test_a_kernel_that_cannot_be_had_is_named_and_fails_nothing() -> None:
-    skipped = run.tried(None, "6.18", Path())
+    skipped = run.tried({}, ["6.18"], Path())["6.18"]
     found = {"6.18": skipped, "6.12": guest("passed", "absent")}
     assert "6.18: skipped: no package of Linux 6.18 is there" in run.remarks(found)
     assert run.verdict(found) == 0
