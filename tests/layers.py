@@ -321,7 +321,9 @@ def dependencies(manifest: Path) -> Iterator[str]:
     for table in tables:
         for kind in ("dependencies", "dev-dependencies", "build-dependencies"):
             for name, entry in table.get(kind, {}).items():
-                yield entry.get("package", name) if isinstance(entry, dict) else name
+                package = entry.get("package", name) if isinstance(entry, dict) else name
+                # Published packages have the prefix; their folders do not.
+                yield package.removeprefix(f"{PACKAGE}-")
 
 
 def crate_violations(root: Path) -> Iterator[str]:
