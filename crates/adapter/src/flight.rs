@@ -81,7 +81,7 @@ impl Flight {
 
     /// The slow-start threshold in bytes; `None` while it is infinite.
     pub fn ssthresh(&self, window: Window) -> Option<u64> {
-        window.ssthresh.is_finite().then(|| (window.ssthresh * self.mtu) as u64)
+        window.ssthresh.is_finite().then_some((window.ssthresh * self.mtu) as u64)
     }
 
     /// A rate in segments per second as bytes per second.
