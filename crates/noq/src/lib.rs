@@ -3,7 +3,6 @@
 //! A [`Group`] is the congestion control of one connection over all of its paths. It is the
 //! factory of noq's controllers: noq asks it for one on each path, and all of them share what they
 //! know.
-#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod group;
 mod path;

@@ -1,5 +1,7 @@
 //! Groups under two noq endpoints that talk to each other in virtual time.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
 mod common;
 
 use adapter::Engine;

@@ -1,6 +1,10 @@
 //! Two noq endpoints in virtual time, with a link for each address of the client.
 
-#![allow(dead_code, reason = "each test uses its part")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "each test uses its part, and a panic is a failure"
+)]
 
 use bytes::{Bytes, BytesMut};
 use noq_proto::congestion::ControllerFactory;
