@@ -1,8 +1,4 @@
-//! Coupled multipath congestion control for noq.
-//!
-//! A [`Group`] is the congestion control of one connection over all of its paths. It is the
-//! factory of noq's controllers: noq asks it for one on each path, and all of them share what they
-//! know.
+#![doc = include_str!("../README.md")]
 
 mod group;
 mod path;

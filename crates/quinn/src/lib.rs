@@ -1,17 +1,4 @@
-//! Congestion controllers of Anabranch for quinn.
-//!
-//! quinn has one path, so there is nothing to couple: a coupled law is Reno here. What remains are
-//! the other controllers (CUBIC with and without HyStart++, Compound, wVegas) and laws written as
-//! text. For several paths there is `anabranch-noq`.
-//!
-//! ```
-//! use anabranch_quinn::Control;
-//! use quinn_proto::TransportConfig;
-//!
-//! let mut transport = TransportConfig::default();
-//! transport.congestion_controller_factory(Control::named("cubic:hystart")?);
-//! # Ok::<(), anabranch_quinn::Refused>(())
-//! ```
+#![doc = include_str!("../README.md")]
 
 use adapter::{Congestion, Engine, Event, FLOOR, Flight, time};
 use quinn_proto::RttEstimator;

@@ -48,13 +48,13 @@ pub(crate) struct Link {
     /// Whether packets are marked instead of dropped when half of the queue is full.
     pub(crate) marks: bool,
     /// The client's address as the server sees it.
-    outside: SocketAddr,
+    pub(crate) outside: SocketAddr,
     /// When each direction is idle again.
-    free: [Instant; 2],
-    flying: [VecDeque<(Instant, Packet)>; 2],
+    pub(crate) free: [Instant; 2],
+    pub(crate) flying: [VecDeque<(Instant, Packet)>; 2],
 }
 
-struct Packet {
+pub(crate) struct Packet {
     data: BytesMut,
     ecn: Option<noq_proto::EcnCodepoint>,
     /// The client's outer address, from or to which it goes.
