@@ -27,6 +27,7 @@ enum Call {
     EndAcks { of: u8, largest: Option<u64> },
     Congestion { of: u8, age_us: u32, persistent: bool, ecn: bool },
     Spurious { of: u8 },
+    Lost { of: u8, bytes: u16 },
     Mtu { of: u8, mtu: u16 },
     CwndLimited { of: u8 },
     Look { of: u8 },
@@ -97,6 +98,7 @@ fn call(
     | Call::EndAcks { of, .. }
     | Call::Congestion { of, .. }
     | Call::Spurious { of }
+    | Call::Lost { of, .. }
     | Call::Mtu { of, .. }
     | Call::CwndLimited { of }
     | Call::Look { of }) = call
@@ -126,6 +128,7 @@ fn call(
         Call::Congestion { age_us, persistent, ecn, .. } => {
             path.on_congestion_event(now, ago(age_us), persistent, ecn, 0, 0);
         }
+        Call::Lost { bytes, .. } => path.on_packet_lost(bytes, 0, now),
         Call::Spurious { .. } => path.on_spurious_congestion_event(),
         Call::Mtu { mtu: new, .. } => {
             path.on_mtu_update(new);

@@ -180,6 +180,12 @@ impl Flight {
         Some(cause)
     }
 
+    /// A packet that is not counted in flight was lost. If it arrives after all, the stack calls
+    /// that spurious, although no congestion event was of it: so none is undone.
+    pub fn on_uncounted_loss(&mut self) {
+        self.undoable = false;
+    }
+
     /// The packets of the last congestion event arrived after all: whether the controller is told.
     pub fn on_spurious(&mut self) -> bool {
         let undo = core::mem::take(&mut self.undoable);

@@ -130,6 +130,12 @@ impl Controller for Path {
         }
     }
 
+    fn on_packet_lost(&mut self, lost_bytes: u16, _pn: u64, _now: Instant) {
+        if lost_bytes == 0 {
+            self.flight.on_uncounted_loss();
+        }
+    }
+
     fn on_spurious_congestion_event(&mut self) {
         if self.flight.on_spurious() {
             self.step(Event::Undo);

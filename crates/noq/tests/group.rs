@@ -107,6 +107,17 @@ fn losses_and_marks_of_one_round_trip_reduce_once_and_a_spurious_one_is_undone()
 }
 
 #[test]
+fn the_return_of_a_lost_acknowledgement_does_not_undo_an_older_loss() {
+    let (group, start) = (Group::named("reno").unwrap(), now());
+    let mut path = built(&group, start);
+    let later = start + Duration::from_secs(1);
+    lose(&mut path, later, false);
+    path.on_packet_lost(0, 8, later + Duration::from_secs(9));
+    path.on_spurious_congestion_event();
+    assert_eq!(path.window(), 5 * u64::from(MTU));
+}
+
+#[test]
 fn larger_packets_leave_the_window_its_bytes() {
     let (group, start) = (Group::named("lia").unwrap(), now());
     let mut path = built(&group, start);
