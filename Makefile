@@ -18,7 +18,7 @@ FUZZ := --manifest-path fuzz/Cargo.toml --no-default-features --target-dir targe
 LAST := tools/generate_reference.py
 GENERATORS := $(filter-out $(LAST),$(wildcard tools/generate_*.py)) $(LAST)
 
-.PHONY: help install build demo explorer router deb dkms wheel test test-rust test-python test-linux test-delivery test-kernels check generate site fuzz bench reproduce clean
+.PHONY: help install build demo explorer router deb dkms wheel test test-rust test-python test-linux test-delivery test-kernels check publish-check generate site fuzz bench reproduce clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -95,6 +95,13 @@ check: build ## formatting, lints, types, layers (as CI does)
 	$(VENV)/bin/mypy
 	$(VENV)/bin/python tests/layers.py
 	for tool in $(GENERATORS); do $(VENV)/bin/python $$tool --check || exit 1; done
+
+PUBLISHED := $(addprefix -p anabranch-,units formula sharing control adapter noq quinn)
+
+# Minutes of building, from the registry: not a part of `make check`.
+publish-check: install ## whether the published crates package, and offer what crates/*/api.txt says
+	cargo publish --dry-run --allow-dirty $(PUBLISHED)
+	$(PYTHON) tools/public_api.py --check
 
 generate: build ## write what is generated from the code: dataclasses, reference pages
 	for tool in $(GENERATORS); do $(VENV)/bin/python $$tool || exit 1; done

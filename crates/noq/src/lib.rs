@@ -1,0 +1,11 @@
+#![doc = include_str!("../README.md")]
+
+mod group;
+mod path;
+
+pub use adapter::{
+    Acked, Cause, ControllerSpec, Event, MOST_PATHS, Mismatch, Refused, Settings, Span, Step, Time,
+    View, Wanted, Window, replay,
+};
+pub use group::{DEFAULT_PATHS, Group, PathReport};
+pub use path::Path;
