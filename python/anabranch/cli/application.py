@@ -17,6 +17,7 @@ from .arguments import (
     Command,
     Commands,
     ControllerOption,
+    FlentOption,
     FluidOption,
     FormatOption,
     JsonOption,
@@ -29,8 +30,9 @@ from .arguments import (
     PcapOption,
     PortraitOption,
     QlogOption,
-    RecordingOption,
+    QlogVersionOption,
     RecordUntilOption,
+    RecordingOption,
     RepeatOption,
     ScenarioArgument,
     SeedOption,
@@ -122,6 +124,8 @@ def run(
     ] = False,
     pcap: PcapOption = None,
     qlog: QlogOption = None,
+    qlog_version: QlogVersionOption = None,
+    flent: FlentOption = None,
     record_until: RecordUntilOption = None,
     pcap_keep: PcapKeepOption = None,
     threads: WorkersOption = 0,
@@ -140,7 +144,8 @@ def run(
         json=json,
         series=series,
         events=events,
-        recording=recording_from(pcap, qlog, record_until, pcap_keep),
+        recording=recording_from(pcap, qlog, record_until, pcap_keep, qlog_version),
+        flent=flent,
         making=Making.of(on, store, threads),
     )
     run_command(scenario, options)
@@ -149,17 +154,21 @@ def run(
 @app.command(
     cls=Command,
     epilog="Example: anabranch capture c.pcapng --from 2s --plot c.png\n\n"
-    "Example: anabranch capture c.pcapng --bin 1s --json c.json",
+    "Example: anabranch capture c.pcapng --bin 1s --json c.json\n\n"
+    "Example: anabranch capture client.sqlog --plot windows.png",
 )
 def capture(
-    file: Annotated[Path, typer.Argument(help="A pcapng or pcap file, from any program.")],
+    file: Annotated[Path, typer.Argument(
+            help="A pcapng or pcap file, from any program; or a log of QUIC: qlog, or xquic's."
+        ),
+    ],
     json: Annotated[
         Path | None,
         typer.Option("--json", help="Write tables and series here; - is standard output."),
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", help="Draw throughput over time here: .png, .svg or .pdf."),
+        typer.Option("--plot", help="Draw throughput over time here, and the windows of a log: .png, .svg or .pdf."),
     ] = None,
     from_: Annotated[
         str,
@@ -178,7 +187,9 @@ def capture(
     width: WidthOption = None,
     title: TitleOption = None,
 ) -> None:
-    """Print throughput, shares of subflows, retransmissions and round-trip times of a capture."""
+    """Print throughput, shares of subflows, retransmissions and round-trip times of a capture, and
+    the windows of a log of QUIC.
+    """
     from .capture import capture_command
     from .draw import Looks
     from .options import time_from

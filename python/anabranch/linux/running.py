@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..files import beside
 from ..plan import Plan
+from ..qlog.writing import Sampled
 from ..records import Record, plain
 from ..result import NotRecorded, Recording, Result, cell_of, provenance
 from ..runs import Run
@@ -73,7 +74,7 @@ def run(
     and marked. `skips_per_million` makes loaded controllers ignore that many of a million calls,
     for tests. With `record` they keep every step of their laws, and `record` is called with the
     controllers after each replication. A `recording` is a capture of the only replication, without
-    a limit in time.
+    a limit in time, or a qlog of its samples, as the current drafts define it.
 
     Raises LinuxError, ScenarioError, and ValueError for a seed out of range or an impossible
     recording. After an interrupt the replications that had finished are returned, if any.
@@ -87,19 +88,30 @@ def run(
     checked_kernel(plan)
     recording = recording or Recording()
     recording.check(wanted)
-    if recording.qlog or recording.until_s is not None:
-        raise ValueError("on the real kernel there is a capture only, of the whole run")
+    if recording.until_s is not None:
+        raise ValueError("on the real kernel what is recorded is of the whole run; leave the time out")
+    if recording.qlog and recording.qlog_version == "0.3":
+        raise ValueError(
+            f"{recording.qlog} would be of samples, which qlog 0.3 has no events for; leave the version out"
+        )
     with (
         beside(recording.pcap) as pcap,
+        beside(recording.qlog) as qlog,
         room_for_files(plan),
         loaded(plan, skips_per_million, record is not None) as controllers,
     ):
-        order = Order(scenario, plan, controller, overrides, series, replace(recording, pcap=pcap))
+        kept = series or qlog is not None
+        order = Order(scenario, plan, controller, overrides, kept, replace(recording, pcap=pcap))
         session = Session(order, wanted, progress)
         session.run(controllers, keep_invalid, record)
         how = session.origin() | cell_of(scenario)
         origin = provenance(controller, overrides, wanted, session.complete, **how)
         result = Result(scenario, plan, session.runs, "linux", origin)
+        if qlog and session.runs:
+            log = Sampled(plan, session.runs[-1], order.retransmits[-1])
+            log.write(qlog, sequential=recording.qlog_form == "draft-sequence")
+            if not series:
+                del session.runs[-1].series
         if order.unwritten and recording.pcap:
             raise NotRecorded({recording.pcap: order.unwritten[0]}, result)
     return result
