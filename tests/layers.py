@@ -145,6 +145,10 @@ PYTHON = {
     "remarks": {*TYPES, "controller"},
     "frames": {*TYPES, "offers"},
     "capture": {"capture", "records", "tables", "_core", "statistics", "files"},
+    # Logs become captures; samples of a world become logs.
+    "qlog": {"qlog", "capture", *TYPES},
+    "unused": {"capture"},
+    "flent": {"result", "files", "statistics"},
     "report": {"report", "plot", "files", "offers"},
     "plot": {
         "plot",
@@ -220,6 +224,7 @@ PYTHON = {
     "linux": {
         "linux",
         "offers",
+        "qlog",
         "result",
         *TYPES,
         "scenario",

@@ -14,6 +14,7 @@ from . import print_version
 from .arguments import (
     AlphaOption,
     AxesOption,
+    CapturedArgument,
     Command,
     Commands,
     ControllerOption,
@@ -31,8 +32,8 @@ from .arguments import (
     PortraitOption,
     QlogOption,
     QlogVersionOption,
-    RecordUntilOption,
     RecordingOption,
+    RecordUntilOption,
     RepeatOption,
     ScenarioArgument,
     SeedOption,
@@ -153,22 +154,18 @@ def run(
 
 @app.command(
     cls=Command,
-    epilog="Example: anabranch capture c.pcapng --from 2s --plot c.png\n\n"
-    "Example: anabranch capture c.pcapng --bin 1s --json c.json\n\n"
+    epilog="Example: anabranch capture c.pcapng --from 2s --bin 1s --json c.json\n\n"
     "Example: anabranch capture client.sqlog --plot windows.png",
 )
 def capture(
-    file: Annotated[Path, typer.Argument(
-            help="A pcapng or pcap file, from any program; or a log of QUIC: qlog, or xquic's."
-        ),
-    ],
+    file: CapturedArgument,
     json: Annotated[
         Path | None,
         typer.Option("--json", help="Write tables and series here; - is standard output."),
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", help="Draw throughput over time here, and the windows of a log: .png, .svg or .pdf."),
+        typer.Option("--plot", help="Draw throughput, and a log's windows: .png, .svg or .pdf."),
     ] = None,
     from_: Annotated[
         str,
@@ -187,9 +184,7 @@ def capture(
     width: WidthOption = None,
     title: TitleOption = None,
 ) -> None:
-    """Print throughput, shares of subflows, retransmissions and round-trip times of a capture, and
-    the windows of a log of QUIC.
-    """
+    """Print throughput, shares, losses and round-trip times of a capture or of a log of QUIC."""
     from .capture import capture_command
     from .draw import Looks
     from .options import time_from

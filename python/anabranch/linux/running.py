@@ -22,6 +22,7 @@ from .controllers import Attached, attached, sources
 from .errors import LinuxError, NotCalibrated, NotValid
 from .sockets import room_for_files
 from .testbed import TESTBED, Order, checked_kernel, replicate
+from .wiring import receiver_address, sender_address
 
 if TYPE_CHECKING:
     from .calibrate import Calibration
@@ -89,7 +90,9 @@ def run(
     recording = recording or Recording()
     recording.check(wanted)
     if recording.until_s is not None:
-        raise ValueError("on the real kernel what is recorded is of the whole run; leave the time out")
+        raise ValueError(
+            "on the real kernel what is recorded is of the whole run; leave the time out"
+        )
     if recording.qlog and recording.qlog_version == "0.3":
         raise ValueError(
             f"{recording.qlog} would be of samples, which qlog 0.3 has no events for; leave the version out"
@@ -108,13 +111,24 @@ def run(
         origin = provenance(controller, overrides, wanted, session.complete, **how)
         result = Result(scenario, plan, session.runs, "linux", origin)
         if qlog and session.runs:
-            log = Sampled(plan, session.runs[-1], order.retransmits[-1])
+            last = session.runs[-1]
+            log = Sampled(plan, last, order.retransmits[-1], addresses(plan, last))
             log.write(qlog, sequential=recording.qlog_form == "draft-sequence")
             if not series:
-                del session.runs[-1].series
+                del last.series
         if order.unwritten and recording.pcap:
             raise NotRecorded({recording.pcap: order.unwritten[0]}, result)
     return result
+
+
+def addresses(plan: Plan, run: Run) -> list[tuple[str, str]]:
+    """The sender and the receiver of each path."""
+    names = [planned.name for planned in plan.classes]
+    classes = [names.index(run.flows.class_[int(flow)]) for flow in run.paths.flow]
+    return [
+        (sender_address(class_, int(path)), receiver_address(class_, 0))
+        for class_, path in zip(classes, run.paths.path, strict=True)
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)

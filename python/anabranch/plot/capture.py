@@ -41,8 +41,8 @@ def capture(
 
     At most six connections and eight subflows of each are drawn: those that carried most. Beyond 60
     bins, several bins are merged into one step. A log has windows too: below each panel another one
-    has them in kB, the latest value in each step. `names` has a name for each subflow of the capture,
-    by default the names that the file has for its ends, or their addresses.
+    has them in kB, the latest value in each step. `names` has a name for each subflow of the
+    capture, by default the names that the file has for its ends, or their addresses.
 
     Raises ValueError when `names` does not have one for each subflow.
     """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import TypedDict, Unpack
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import capture as captures
-from ..capture import Capture, CaptureFacts, CapturedSeries, Delays, LoggedWindows
+from ..capture import Capture, CapturedSeries, CaptureFacts, Delays, LoggedWindows
 from ..tables import CapturedFlows, CapturedPaths
 from . import texts, xquic
 from .events import Event, Trace
@@ -25,7 +25,9 @@ Named = tuple[str, Event]
 """An event, with the connection that it names."""
 
 FORMATS: tuple[ModuleType, ...] = (texts, xquic)
-"""Each has `knows(head)`, whether a file with these first bytes is one, and `traces(path, partial)`."""
+"""Each has `knows(head)`, whether a file with these first bytes is one, and
+`traces(path, partial)`.
+"""
 
 HEAD_BYTES = 4096
 
@@ -162,12 +164,15 @@ class Found:
         )
         guessed = sum(one.guessed for one in kept)
         if guessed:
-            notes = [*notes, f"losses whose path is a guess, as the log does not name it: {guessed}"]
-        count = self.span.bin(self.last_s) + 1
+            notes = [
+                *notes,
+                f"losses whose path is a guess, as the log does not name it: {guessed}",
+            ]
+        bins = Bins.of(self.span, self.last_s)
         series = CapturedSeries(
-            t_s=np.arange(count) * self.span.bin_s,
-            data_ip_bytes=stacked([way(path).bins for _, _, path in rows], count, 0.0),
-            bin_s=self.span.bin_s,
+            t_s=bins.t_s,
+            data_ip_bytes=bins.sums([way(path).bins for _, _, path in rows]),
+            bin_s=bins.bin_s,
         )
         return Capture(
             name,
@@ -179,7 +184,7 @@ class Found:
             notes,
             delays=[delays(path) for _, _, path in rows] if self.keep else [],
             labels=labels(kept),
-            windows=windows([path for _, _, path in rows], count, self.span.bin_s),
+            windows=windows([path for _, _, path in rows], bins),
         )
 
 
@@ -264,30 +269,58 @@ def delays(path: Counted) -> Delays:
     return Delays(sent[:, 0], sent[:, 1], np.array(path.losses_s, dtype=float))
 
 
-def stacked(columns: list[dict[int, float]], count: int, empty: float) -> NDArray[np.float64]:
-    """Sparse columns as a matrix of bins and columns."""
-    found = np.full((count, len(columns)), empty)
-    for number, column in enumerate(columns):
-        if column:
-            found[list(column), number] = list(column.values())
-    return found
+@dataclass(frozen=True)
+class Bins:
+    """Bins of a series: those of the counts, or several of these together."""
+
+    bin_s: float
+    count: int
+    together: int
+
+    @classmethod
+    def of(cls, span: Span, last_s: float) -> Bins:
+        """As many as a series may have, up to the last event."""
+        count = span.bin(last_s) + 1
+        together = -(-count // MOST_BINS)
+        return cls(together * span.bin_s, -(-count // together), together)
+
+    @property
+    def t_s(self) -> NDArray[np.float64]:
+        """When each begins."""
+        return np.arange(self.count, dtype=np.float64) * self.bin_s
+
+    def sums(self, columns: Sequence[Mapping[int, float]]) -> NDArray[np.float64]:
+        """What fell into each bin, shape (bins, columns)."""
+        found = np.zeros((self.count, len(columns)))
+        for number, column in enumerate(columns):
+            for place, value in column.items():
+                found[place // self.together, number] += value
+        return found
+
+    def latest(self, columns: Sequence[Mapping[int, float]]) -> NDArray[np.float64]:
+        """The latest value in each bin or before it, NaN before the first."""
+        found: NDArray[np.float64] = np.full((self.count, len(columns)), np.nan)
+        for number, column in enumerate(columns):
+            for place in sorted(column):
+                found[place // self.together, number] = column[place]
+        known = np.where(np.isnan(found), 0, np.arange(self.count)[:, None])
+        last = np.maximum.accumulate(known, axis=0)
+        held: NDArray[np.float64] = np.take_along_axis(found, last, axis=0)
+        return held
 
 
-def windows(paths: list[Counted], count: int, bin_s: float) -> LoggedWindows:
-    """The windows that the log has; a value stands until the next one."""
+MOST_BINS = 10_000
+"""Bins of a series, as of a capture's."""
 
-    def held(columns: list[dict[int, float]]) -> NDArray[np.float64]:
-        matrix = stacked(columns, count, np.nan)
-        known = np.where(np.isnan(matrix), 0, np.arange(count)[:, None])
-        latest = np.maximum.accumulate(known, axis=0)
-        return np.asarray(np.take_along_axis(matrix, latest, axis=0))
 
+def windows(paths: list[Counted], bins: Bins) -> LoggedWindows:
+    """The windows that the log has."""
     means = [path.held[0] / path.held[1] if path.held[1] else np.nan for path in paths]
     return LoggedWindows(
-        t_s=np.arange(count) * bin_s,
-        cwnd_bytes=held([path.windows.cwnd for path in paths]),
-        ssthresh_bytes=held([path.windows.ssthresh for path in paths]),
-        srtt_s=held([path.windows.srtt for path in paths]),
-        lost_packets=stacked([dict(path.lost_bins) for path in paths], count, 0.0),
+        t_s=bins.t_s,
+        cwnd_bytes=bins.latest([path.windows.cwnd for path in paths]),
+        ssthresh_bytes=bins.latest([path.windows.ssthresh for path in paths]),
+        srtt_s=bins.latest([path.windows.srtt for path in paths]),
+        lost_packets=bins.sums([path.lost_bins for path in paths]),
         mean_cwnd_bytes=np.array(means),
     )

@@ -12,8 +12,8 @@ from .fields import MOST, Fields, as_whole
 MOST_OUTSTANDING = 1 << 20
 """Packets of a path whose fate is awaited, in a log that has no ACKs too; older ones are dropped."""
 
-MOST_BINS = 10_000_000
-"""Bins of a file; more are no file of this program's size."""
+MOST_BINS = 100_000_000
+"""Bins up to the last event; later ones are a wrong clock."""
 
 CARRYING = ("stream", "datagram")
 """Frames that carry data of the application (RFC 9000 §19.8, RFC 9221)."""
@@ -249,7 +249,9 @@ class Connection:
         number = source.whole("packet_number")
         space = space_of(kind_of(event.data, header))
         if event.path or title or len(self.paths) <= 1 or number is None:
-            self._lost(self._path(event, title), event.at_s, (space, -1 if number is None else number))
+            self._lost(
+                self._path(event, title), event.at_s, (space, -1 if number is None else number)
+            )
             return
         size = size_of(event.data, header) or None
         self._unplaced.append((event.at_s, (space, number), size))

@@ -8,7 +8,7 @@ events for a connection, and each event has its path as `tuple` and as `path_id`
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,8 @@ class Sampled:
     run: Run
     lost: Numbers
     """Packets that were sent again on each path until each sample; NaN where it is not open."""
+    ends: Sequence[tuple[str, str]]
+    """The addresses of the sender and the receiver on each path."""
 
     def write(self, path: Path, *, sequential: bool) -> None:
         """Writes JSON-SEQ, or JSON with a trace for each connection. Raises OSError."""
@@ -81,8 +83,13 @@ class Sampled:
                 if flow is None:
                     place["group_id"] = self._group(of)
                 if row not in known:
-                    # The kernel's addresses are those of its namespaces: another run's are the same.
-                    yield {**place, "name": "quic:tuple_assigned", "data": {"tuple_id": tuple_id}}
+                    here, there = self.ends[row]
+                    assigned = {
+                        "tuple_id": tuple_id,
+                        "tuple_local": {"ip_v4": here},
+                        "tuple_remote": {"ip_v4": there},
+                    }
+                    yield {**place, "name": "quic:tuple_assigned", "data": assigned}
                 before = known.setdefault(row, {})
                 changed = {key: one for key, one in values.items() if before.get(key) != one}
                 if changed:

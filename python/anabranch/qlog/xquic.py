@@ -84,7 +84,10 @@ def translated(name: str, line: Fields) -> Fields:
         low, high = line.whole("low"), line.whole("high")
         if low is None or high is None:
             raise line.wrong("low" if low is None else "high", "a packet's number")
-        data = {"packet_number_space": SPACES.get(line.text("pkt_space") or ""), "range": [low, high]}
+        data = {
+            "packet_number_space": SPACES.get(line.text("pkt_space") or ""),
+            "range": [low, high],
+        }
     else:
         number = line.whole("lost_pn" if name == LOST and "lost_pn" in line else "pkt_num")
         size = line.text("size" if name == SENT else "len")
