@@ -96,7 +96,9 @@ def test_a_connection_is_one_stream_whose_events_all_name_their_path(logs: Logs)
     assert [trace["common_fields"]["group_id"] for trace in contained] == sorted(
         users, key=[t["common_fields"]["group_id"] for t in contained].index
     )
-    named = [{**e, "group_id": t["common_fields"]["group_id"]} for t in contained for e in t["events"]]
+    named = [
+        {**e, "group_id": t["common_fields"]["group_id"]} for t in contained for e in t["events"]
+    ]
     assert sorted(named, key=str) == sorted(events, key=str)
     assert [e["time"] for e in events] == sorted(e["time"] for e in events)
 
@@ -127,7 +129,11 @@ def test_both_versions_say_the_same(logs: Logs) -> None:
     new = json.loads(files["draft"].read_text())["traces"]
 
     def events(traces: list[Log]) -> Counter[str]:
-        names = [e["name"].rpartition(":")[2].removeprefix("recovery_") for t in traces for e in t["events"]]
+        names = [
+            e["name"].rpartition(":")[2].removeprefix("recovery_")
+            for t in traces
+            for e in t["events"]
+        ]
         return Counter(name for name in names if name != "tuple_assigned")
 
     assert events(old) == events(new)
@@ -187,7 +193,9 @@ def test_samples_of_the_kernel_are_a_log_of_the_drafts(tmp_path: Path) -> None:
     run = result.runs[0]
     lost = np.cumsum(np.ones(run.series.paths.cwnd_segments.shape), axis=0)
     plan: Plan = result.plan
-    log = Sampled(plan, run, lost, [(f"10.0.0.{n}", "10.9.9.9") for n in range(len(run.paths.flow))])
+    log = Sampled(
+        plan, run, lost, [(f"10.0.0.{n}", "10.9.9.9") for n in range(len(run.paths.flow))]
+    )
     log.write(tmp_path / "k.sqlog", sequential=True)
     log.write(tmp_path / "k.qlog", sequential=False)
     head, *events = sequence(tmp_path / "k.sqlog")
@@ -205,7 +213,10 @@ def test_samples_of_the_kernel_are_a_log_of_the_drafts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--qlog", "x.qlog", "--qlog-version", "0.4"], "--qlog-version is '0.4'; write 0.3 or draft"),
+        (
+            ["--qlog", "x.qlog", "--qlog-version", "0.4"],
+            "--qlog-version is '0.4'; write 0.3 or draft",
+        ),
         (["--qlog-version", "draft"], "say where to with --qlog"),
         (["--qlog", "x.sqlog", "--qlog-version", "0.3"], "x.sqlog is a sequence by its name"),
     ],
