@@ -20,7 +20,7 @@ def idle(capture: Capture, flow: int) -> list[int]:
     return [
         row
         for row in own
-        if len(own) > 1 and not shares[row] >= LEAST_SHARE and packets[row] < FEWEST_PACKETS
+        if len(own) > 1 and not shares[row] >= LEAST_SHARE and not packets[row] >= FEWEST_PACKETS
     ]
 
 

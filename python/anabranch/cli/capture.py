@@ -67,7 +67,7 @@ def show(capture: Capture) -> None:
         "path" if logged else "subflow": [named(capture.label(number)) for number in shown],
         "throughput Mb/s": column([float(paths.throughput_bps[n]) for n in shown], RATE),
         "share %": column([float(capture.shares[n]) for n in shown], SHARE),
-        "data packets": [f"{paths.sent_packets[n]:.0f}" for n in shown],
+        "data packets": [whole(paths.sent_packets[n]) for n in shown],
         "lost" if logged else "retransmits": [f"{paths.retransmits[n]:.0f}" for n in shown],
         **({"window kB": windows(capture, shown)} if logged else {}),
         "RTT ms": column([float(paths.rtt_s[n]) for n in shown], DELAY),
@@ -92,6 +92,11 @@ def show(capture: Capture) -> None:
     )
     for warning in [*capture.warnings, *told(capture)]:
         out.print(named(warning), style="yellow")
+
+
+def whole(count: float) -> str:
+    """A count, or a dash if it is not known."""
+    return f"{count:.0f}" if count == count else "–"
 
 
 def windows(capture: Capture, shown: list[int]) -> list[str]:

@@ -212,17 +212,32 @@ def table(rows: list[tuple[int, Connection, Counted]], lasted: float) -> Capture
         upward=np.array([sends(path) == (one.side != "server") for _, one, path in rows]),
         start_s=np.array([path.first_s for path in paths]),
         end_s=np.array([path.last_s for path in paths]),
-        sent_packets=np.array([float(one.packets) for one in carried]),
+        sent_packets=np.array(
+            [np.nan if path.sampled else float(way(path).packets) for path in paths]
+        ),
         data_ip_bytes=size,
         payload_bytes=np.array([one.payload for one in carried]),
         retransmits=np.array([float(path.lost) for path in paths]),
         retransmitted_bytes=np.array([path.lost_bytes for path in paths]),
-        acked_bytes=np.array(
-            [path.acked_bytes if sends(path) else path.received.payload for path in paths]
-        ),
-        rtt_s=np.array([path.trips_s / path.trips if path.trips else np.nan for path in paths]),
+        acked_bytes=np.array([acknowledged(path) for path in paths]),
+        rtt_s=np.array([round_trip(path) for path in paths]),
         throughput_bps=8.0 * size / lasted,
     )
+
+
+def acknowledged(path: Counted) -> float:
+    """Bytes of data that the other side acknowledged, or that arrived; NaN of samples."""
+    if path.sampled:
+        return np.nan
+    return path.acked_bytes if sends(path) else path.received.payload
+
+
+def round_trip(path: Counted) -> float:
+    """The mean from a packet to its ACK; of a log without these, of the smoothed round trips."""
+    if path.trips:
+        return path.trips_s / path.trips
+    count, total = path.smoothed
+    return total / count if count else np.nan
 
 
 def ends_of(connection: Connection, path: Counted) -> tuple[str, str]:

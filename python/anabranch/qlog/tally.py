@@ -99,6 +99,10 @@ class Path:
     lost_bins: dict[int, int] = field(default_factory=dict)
     trips: int = 0
     trips_s: float = 0.0
+    smoothed: tuple[int, float] = (0, 0.0)
+    """How many smoothed round trips were logged in the span, and their sum."""
+    sampled: bool = False
+    """Whether its bytes are counts at samples, and no packets."""
     windows: Windows = field(default_factory=Windows)
     held: tuple[float, float] = (0.0, 0.0)
     """Integral of the window over the span, and the time in which there was one."""
@@ -298,9 +302,12 @@ class Connection:
             windows.ssthresh[place] = ssthresh
         if srtt is not None:
             windows.srtt[place] = srtt
+            if self._inside(event.at_s):
+                path.smoothed = (path.smoothed[0] + 1, path.smoothed[1] + srtt)
         # Of a log that was sampled: what arrived since the sample before.
         arrived = data.number("delivered_bytes")
         if arrived is not None:
+            path.sampled = True
             more = max(arrived - path.sent.everywhere, 0.0)
             self._carried(path.sent, event.at_s, more)
         lost = data.whole("packets_lost")
