@@ -67,7 +67,7 @@ def test_a_qlog_of_the_kernels_samples_has_the_shares_of_the_result(tmp_path: Pa
 def test_a_recording_is_of_one_whole_replication(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="there are 2 seeds"):
         run("khalili/scenario-c", (1, 2), recording=ab.Recording(pcap=tmp_path / "x"))
-    with pytest.raises(ValueError, match="which qlog 0.3 has no events for"):
+    with pytest.raises(ValueError, match=r"which qlog 0\.3 has no events for"):
         run("khalili/scenario-c", recording=ab.Recording(qlog=tmp_path / "x", qlog_version="0.3"))
     with pytest.raises(ValueError, match="is of the whole run"):
         run("khalili/scenario-c", recording=ab.Recording(pcap=tmp_path / "x", until_s=1.0))
