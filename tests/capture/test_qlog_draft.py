@@ -174,7 +174,7 @@ def test_what_is_written_is_read_with_the_shares_windows_and_losses_of_the_resul
 
 
 def test_shares_that_are_read_are_those_of_the_result(tmp_path: Path) -> None:
-    words = ["duration=12 s", "warmup=0 s", "flow.multipath.count=2", "flow.single-path.count=2"]
+    words = ["duration=8 s", "warmup=0 s", "flow.multipath.count=1", "flow.single-path.count=1"]
     for name in ("c.qlog", "c.sqlog"):
         recording = ab.Recording(qlog=tmp_path / name)
         result = ab.run("khalili/scenario-c", overrides=words, recording=recording)
