@@ -153,14 +153,6 @@ TitleOption = Annotated[
     str | None, typer.Option("--title", help="Title of the figure. Default: no title.")
 ]
 
-CapturedArgument = Annotated[
-    Path,
-    typer.Argument(
-        help="A pcapng or pcap file, from any program; or a log of QUIC: qlog, or xquic's."
-    ),
-]
-"""For `capture`."""
-
 # For `run`: captures and logs written during the run.
 PcapOption = Annotated[
     Path | None,
