@@ -156,6 +156,10 @@ PYTHON = {
     "remarks": {*TYPES, "controller"},
     "frames": {*TYPES, "offers"},
     "capture": {"capture", "records", "tables", "_core", "statistics", "files"},
+    # Logs become captures; samples of a world become logs.
+    "qlog": {"qlog", "capture", *TYPES},
+    "unused": {"capture"},
+    "flent": {"result", "files", "statistics"},
     "report": {"report", "plot", "files", "offers"},
     "plot": {
         "plot",
@@ -231,6 +235,7 @@ PYTHON = {
     "linux": {
         "linux",
         "offers",
+        "qlog",
         "result",
         *TYPES,
         "scenario",

@@ -144,7 +144,7 @@ def test_links_of_two_files_may_share_or_not(tmp_path: Path) -> None:
     [
         (b"hello", "no file of measurements; there are: a capture"),
         (b'{"start": {"connected": []}}', "no report of iperf3"),
-        (b'{"qlog_version": "0.3", "traces": [{}]}', "is no qlog"),
+        (b'{"qlog_version": "0.3", "traces": [{}]}', r"traces\[0\].events is missing"),
         (json.dumps(iperf3([1e6], [20_000])).encode(), "0 intervals; 4 or more"),
         (json.dumps(iperf3([1e6] * 9, [0] * 9) | {"error": "refused"}).encode(), "refused"),
     ],

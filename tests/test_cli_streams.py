@@ -127,7 +127,7 @@ def test_json_alone_of_the_operators_commands_is_standard_output(tmp_path: Path)
     assert named.stdout == b""
 
 
-@pytest.mark.parametrize("option", ["--pcap", "--qlog"])
+@pytest.mark.parametrize("option", ["--pcap", "--qlog", "--flent"])
 def test_what_is_no_json_does_not_go_to_standard_output(option: str, tmp_path: Path) -> None:
     done = anabranch(*RUN, option, "-", place=tmp_path)
     assert done.returncode == 2

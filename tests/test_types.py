@@ -27,6 +27,11 @@ from anabranch.tables import Classes, Flows, Paths
 PACKAGE = Path(__file__).parent.parent / "python/anabranch"
 
 OPEN = {
+    "flent.py": "the JSON of Flent's files",
+    "qlog/fields.py": "objects of a log, whose values have types when they are asked for",
+    "qlog/texts.py": "events of earlier versions of qlog, before they become fields",
+    "qlog/writing.py": "events of a log, as JSON",
+    "qlog/xquic.py": "events of xquic, before they become fields",
     "sweeps/configuration.py": "a plan and a configuration as JSON",
     "sweeps/files.py": "what a file of TOML says, before it becomes a sweep",
     "sweeps/rows.py": "columns of a row by name: axes are keys of the scenario",
@@ -86,7 +91,6 @@ OPEN = {
     "advice/fitting.py": "JSON that it writes",
     "advice/judging.py": "JSON that it writes",
     "advice/measured/iperf3.py": "what a report of iperf3 says, before it becomes a link",
-    "advice/measured/qlog.py": "events of a qlog, before they become packets",
     "advice/saying.py": "JSON that it writes",
     "sharing/closed_loop.py": "scenarios as nested data",
     "sharing/drawing.py": "a scenario as nested data",

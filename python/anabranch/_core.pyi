@@ -80,6 +80,7 @@ def simulate(
     events: bool = ...,
     pcap: str | PathLike[str] | None = ...,
     qlog: str | PathLike[str] | None = ...,
+    qlog_form: str = ...,
     until_s: float | None = ...,
     keep_bytes: int | None = ...,
     progress: Callable[[float, float], object] | None = ...,
@@ -94,9 +95,9 @@ def simulate(
     `threads` 0 takes every core. `progress` is called with the simulated seconds done and in all.
     After an interrupt the replications that had finished are returned, if any. With one seed,
     `pcap` and `qlog` name files that are written: packets up to `until_s`, of each the first
-    `keep_bytes` bytes. Raises ScenarioError, ValueError for a plan that no capture can hold,
-    MemoryEnded, and OSError; a file whose writing fails during the run goes into `unwritten`
-    instead, if that is given.
+    `keep_bytes` bytes. `qlog_form` is 0.3, draft or draft-sequence. Raises ScenarioError, ValueError
+    for a plan that no capture can hold, MemoryEnded, and OSError; a file whose writing fails during
+    the run goes into `unwritten` instead, if that is given.
     """
 
 def page(request: str, wanted: Callable[[], bool] | None = None) -> bytes:

@@ -58,6 +58,23 @@ class Delays:
     """When segments were sent again."""
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LoggedWindows(Record):
+    """What a log has beside packets: the metrics of each path, one row for each bin, NaN before the
+    first value. A value stands until the next one.
+    """
+
+    t_s: NDArray[np.float64]
+    """Starts of the bins."""
+    cwnd_bytes: NDArray[np.float64]
+    ssthresh_bytes: NDArray[np.float64]
+    srtt_s: NDArray[np.float64]
+    lost_packets: NDArray[np.float64]
+    """Packets declared lost in the bin."""
+    mean_cwnd_bytes: NDArray[np.float64]
+    """Mean over the time of the span for each path."""
+
+
 @dataclass(frozen=True)
 class Capture:
     """The content of a capture: `flows` has one row for each connection, `paths` one for each
@@ -78,11 +95,17 @@ class Capture:
     names: dict[str, str] = field(default_factory=dict)
     delays: list[Delays] = field(default_factory=list)
     """Of each subflow, if they were asked for."""
+    labels: list[str] = field(default_factory=list)
+    """Names of the paths of a log; empty for packets, whose subflows have addresses."""
+    windows: LoggedWindows | None = None
+    """Of a log; packets do not have them."""
 
     def label(self, number: int) -> str:
         """The sender and the receiver of most of a subflow's payload: names where the file has
-        them, else addresses with ports.
+        them, else addresses with ports. The name of a path of a log.
         """
+        if self.labels:
+            return self.labels[number]
         return " → ".join(self.names.get(address(end), end) for end in self._ends(number))
 
     def _ends(self, number: int) -> tuple[str, str]:
@@ -105,6 +128,8 @@ class Capture:
 
     def _place(self, number: int) -> tuple[bool, NaturalKey]:
         """Sort key of a subflow: subflows without a name come last, the others in natural order."""
+        if self.labels:
+            return False, natural(self.labels[number])
         named = [self.names.get(address(end), "") for end in self._ends(number)]
         return not any(named), natural(" → ".join(named))
 
@@ -137,6 +162,8 @@ class Capture:
             "names": self.names,
             "warnings": self.warnings,
         }
+        if self.windows is not None:
+            content |= {"labels": self.labels, "windows": self.windows}
         return {key: plain(value) for key, value in content.items()}
 
     def save(self, path: str | Path) -> None:
@@ -159,10 +186,7 @@ def read(
     Raises OSError, and ValueError if the file is not a capture, has no TCP, or is truncated. With
     `partial` a truncated capture is read up to the point where it breaks off.
     """
-    if not LEAST_BIN_S * (1 - 1e-9) <= bin_s <= LONGEST_BIN_S:
-        raise ValueError(
-            f"bins of {bin_s:g} s; they have from {LEAST_BIN_S:g} s to {LONGEST_BIN_S:g} s"
-        )
+    check_bins(bin_s)
     if Path(path).is_dir():
         raise IsADirectoryError(f"{path} is a directory; name a file")
     try:
@@ -194,6 +218,14 @@ def read(
     warnings += early(flows, lasted)
     kept = [Delays(**row) for row in raw.get("delays", ())]
     return Capture(str(path), facts, flows, paths, series, span_s, warnings, raw["names"], kept)
+
+
+def check_bins(bin_s: float) -> None:
+    """Raises ValueError for bins that are too short or too long."""
+    if not LEAST_BIN_S * (1 - 1e-9) <= bin_s <= LONGEST_BIN_S:
+        raise ValueError(
+            f"bins of {bin_s:g} s; they have from {LEAST_BIN_S:g} s to {LONGEST_BIN_S:g} s"
+        )
 
 
 LEAST_BIN_S = 1e-4

@@ -426,23 +426,44 @@ class ClassSummary:
 class Recording:
     """Packet captures and logs that a run writes at the sending hosts.
 
-    `pcap` is a capture (pcapng) and `qlog` a log of every path (qlog 0.3), both up to `until_s`
-    seconds; a capture keeps the first `keep_bytes` bytes of each packet, or all of them.
+    `pcap` is a capture (pcapng) and `qlog` a log of every path, both up to `until_s` seconds; a
+    capture keeps the first `keep_bytes` bytes of each packet, or all of them. `qlog_version` is
+    "0.3", for qvis, or "draft", the current drafts; by default the drafts for a name that ends in
+    .sqlog, which is written as JSON-SEQ, and 0.3 for every other.
     """
 
     pcap: str | Path | None = None
     qlog: str | Path | None = None
     until_s: float | None = None
     keep_bytes: int | None = None
+    qlog_version: str | None = None
 
     @property
     def wanted(self) -> bool:
-        """Whether the run writes a capture or a log."""
-        return self.pcap is not None or self.qlog is not None
+        """Whether the run writes a file."""
+        return bool(self.files)
+
+    @property
+    def files(self) -> list[str | Path]:
+        """The files that the run writes."""
+        return [file for file in (self.pcap, self.qlog) if file is not None]
+
+    @property
+    def qlog_form(self) -> str:
+        """The version and serialization of the log: `0.3`, `draft` or `draft-sequence`."""
+        if str(self.qlog).endswith(".sqlog"):
+            return "draft-sequence"
+        return self.qlog_version or "0.3"
 
     def check(self, seeds: Sequence[int]) -> None:
         """Raises ValueError if it cannot be, OSError if a file cannot be written."""
-        files = [file for file in (self.pcap, self.qlog) if file is not None]
+        files = self.files
+        if self.qlog_version not in (None, *QLOG_VERSIONS):
+            raise ValueError(
+                f"qlog_version is {self.qlog_version!r}; write {' or '.join(QLOG_VERSIONS)}"
+            )
+        if self.qlog_version == "0.3" and self.qlog_form != "0.3":
+            raise ValueError(f"{self.qlog} is a sequence by its name, and 0.3 is written as JSON")
         if files and len(seeds) > 1:
             raise ValueError(
                 f"{files[0]} would be of one run, and there are {len(seeds)} seeds; give one"
@@ -457,6 +478,9 @@ class Recording:
         for file in files:
             check_writable(file)
 
+
+QLOG_VERSIONS = ("0.3", "draft")
+"""Versions of qlog that are written."""
 
 LONGEST_S = 366 * 86_400
 """Longer than any run, in seconds."""
@@ -519,6 +543,7 @@ def run(
                 events=events,
                 pcap=pcap,
                 qlog=qlog,
+                qlog_form=recording.qlog_form,
                 until_s=recording.until_s,
                 keep_bytes=recording.keep_bytes,
                 progress=progress,

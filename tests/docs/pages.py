@@ -191,7 +191,7 @@ def shortened(words: list[str]) -> list[str]:
         words[0] == "compare" and "--controllers" in words
     ):  # in simulation alone, without a tolerance
         more = SHORT["run"]
-    more = RECORDED if {"--pcap", "--qlog"} & set(words) else more
+    more = RECORDED if {"--pcap", "--qlog", "--flent"} & set(words) else more
     if words[:2] == ["linux", "run"]:
         more = ["--set", "duration=6 s", "--set", "warmup=2 s", "--keep-invalid"]
     if words[0] == "reproduce":

@@ -9,6 +9,7 @@ import pytest
 
 import anabranch as ab
 from anabranch.linux import run
+from anabranch.qlog import read
 from anabranch.result import NotRecorded
 
 pytestmark = pytest.mark.usefixtures("kernel", "once")
@@ -43,11 +44,33 @@ def test_the_kernels_joins_prove_what_ours_would_and_its_bytes_are_those_of_the_
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_capture_is_of_one_replication_and_has_no_qlog(tmp_path: Path) -> None:
+def test_a_qlog_of_the_kernels_samples_has_the_shares_of_the_result(tmp_path: Path) -> None:
+    file = tmp_path / "kernel.sqlog"
+    result = run(
+        "khalili/scenario-c",
+        controller="lia",
+        overrides=[*SHORT, *SPREAD],
+        keep_invalid=True,
+        recording=ab.Recording(qlog=file),
+    )
+    ran, log = result.runs[0], read(file)
+    assert not ran.has("series")  # it was asked for by the log alone
+    rates, flows = ran.paths.throughput_bps, ran.paths.flow
+    shares = rates / np.bincount(flows, weights=rates)[flows]
+    order = np.argsort([log.label(n) for n in range(len(log.shares))])
+    assert log.shares[order] == pytest.approx(shares, abs=0.05)
+    assert log.windows is not None and np.nanmax(log.windows.cwnd_bytes) > 14_000
+    assert log.paths.retransmits.sum() == pytest.approx(ran.paths.retransmits.sum(), abs=10)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_recording_is_of_one_whole_replication(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="there are 2 seeds"):
         run("khalili/scenario-c", (1, 2), recording=ab.Recording(pcap=tmp_path / "x"))
-    with pytest.raises(ValueError, match="there is a capture only"):
-        run("khalili/scenario-c", recording=ab.Recording(qlog=tmp_path / "x"))
+    with pytest.raises(ValueError, match=r"which qlog 0\.3 has no events for"):
+        run("khalili/scenario-c", recording=ab.Recording(qlog=tmp_path / "x", qlog_version="0.3"))
+    with pytest.raises(ValueError, match="is of the whole run"):
+        run("khalili/scenario-c", recording=ab.Recording(pcap=tmp_path / "x", until_s=1.0))
     assert not list(tmp_path.iterdir())
 
 

@@ -10,7 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use scenario::Plan;
-use simulator::{Observe, Outcome, Progress, Recording, record, replicate, run};
+use simulator::{Observe, Outcome, Progress, QlogForm, Recording, record, replicate, run};
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::sync::mpsc;
@@ -23,7 +23,7 @@ use units::{Span, Time};
 const BREATH: Duration = Duration::from_millis(50);
 
 #[pyfunction]
-#[pyo3(signature = (text, seeds, *, name="<scenario>", overrides=Vec::new(), controller=None, outside=None, threads=0, series=false, events=false, pcap=None, qlog=None, until_s=None, keep_bytes=None, progress=None, unwritten=None))]
+#[pyo3(signature = (text, seeds, *, name="<scenario>", overrides=Vec::new(), controller=None, outside=None, threads=0, series=false, events=false, pcap=None, qlog=None, qlog_form="0.3", until_s=None, keep_bytes=None, progress=None, unwritten=None))]
 #[expect(clippy::too_many_arguments, reason = "each is a keyword of the Python function")]
 pub(crate) fn simulate<'py>(
     py: Python<'py>,
@@ -38,6 +38,7 @@ pub(crate) fn simulate<'py>(
     events: bool,
     pcap: Option<PathBuf>,
     qlog: Option<PathBuf>,
+    qlog_form: &str,
     until_s: Option<f64>,
     keep_bytes: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
@@ -51,6 +52,7 @@ pub(crate) fn simulate<'py>(
     let allowance = memory::check(&plan, wanted, seeds.len(), threads)?;
     let observe = Observe { events: events.then_some(allowance.entries), ..wanted };
     let work = Work { plan: &plan, seeds, observe, threads, outside };
+    let qlog_form = form(qlog_form)?;
     let until = until_s.map(|until| Time::from(Span::from_seconds(until)));
     let (mut files, mut outs) = (Vec::new(), [None, None]);
     for (file, place) in [pcap, qlog].into_iter().zip(&mut outs) {
@@ -60,7 +62,7 @@ pub(crate) fn simulate<'py>(
         }
     }
     let [pcap, qlog] = outs;
-    let recording = Recording { pcap, qlog, until, keep: keep_bytes };
+    let recording = Recording { pcap, qlog, qlog_form, until, keep: keep_bytes };
     let watched = watched(py, work, recording, &allowance, progress, failure.as_deref());
     if let Some(error) = failure.and_then(|failure| failure.take(py)) {
         return Err(error);
@@ -82,6 +84,18 @@ pub(crate) fn simulate<'py>(
     match memory_ended {
         Some(why) => Err(MemoryEnded::new_err((why, PyList::new(py, runs)?.unbind()))),
         None => Ok(runs),
+    }
+}
+
+/// The version and serialization of a qlog, by the name that Python has for it.
+fn form(name: &str) -> PyResult<QlogForm> {
+    match name {
+        "0.3" => Ok(QlogForm::Older),
+        "draft" => Ok(QlogForm::Draft),
+        "draft-sequence" => Ok(QlogForm::DraftSequence),
+        _ => Err(PyValueError::new_err(format!(
+            "qlog_form is {name:?}; write 0.3, draft or draft-sequence"
+        ))),
     }
 }
 

@@ -28,5 +28,5 @@ pub use result::{
 };
 pub use run::{Observe, Progress, record, replicate, run};
 pub use trace::{Event, EventKind, Trace};
-pub use watch::Recording;
+pub use watch::{QlogForm, Recording};
 pub use world::Conservation;

@@ -9,6 +9,7 @@ use crate::trace::{Event, Trace};
 use capture::Capture;
 use log::Log;
 use qlog::Qlog;
+pub use qlog::QlogForm;
 use scenario::Plan;
 use std::io::{self, Write};
 use transport::PathReport;
@@ -20,8 +21,10 @@ use wire::{Range, Segment};
 pub struct Recording {
     /// A capture at the hosts that send, as pcapng.
     pub pcap: Option<Box<dyn Write + Send>>,
-    /// A log of every path, as qlog 0.3.
+    /// A log of every path, as qlog.
     pub qlog: Option<Box<dyn Write + Send>>,
+    /// The version and serialization of that log.
+    pub qlog_form: QlogForm,
     /// Events after this time are not written.
     pub until: Option<Time>,
     /// Bytes of each packet that a capture keeps; `None` keeps all.
@@ -46,7 +49,7 @@ impl Watch {
         events: Option<usize>,
         recording: Recording,
     ) -> io::Result<Option<Self>> {
-        let Recording { pcap, qlog, until, keep } = recording;
+        let Recording { pcap, qlog, qlog_form, until, keep } = recording;
         if events.is_none() && pcap.is_none() && qlog.is_none() {
             return Ok(None);
         }
@@ -54,7 +57,7 @@ impl Watch {
         Ok(Some(Watch {
             log: events.map(Log::new),
             capture: pcap.map(|out| Capture::new(out, plan, seed, keep)).transpose()?,
-            qlog: qlog.map(|out| Qlog::new(out, plan, seed)),
+            qlog: qlog.map(|out| Qlog::new(out, qlog_form, plan, seed)),
             until: until.unwrap_or(Time::NEVER),
         }))
     }
@@ -125,12 +128,18 @@ impl Watch {
         if let Some(capture) = &mut self.capture {
             capture.joined(path, seq);
         }
+        if let Some(qlog) = &mut self.qlog {
+            qlog.joined(path);
+        }
     }
 
     /// `path` has left.
     pub(crate) fn left(&mut self, now: Time, path: u32) {
         if let Some(capture) = self.capture.as_mut().filter(|_| now <= self.until) {
             capture.left(now, path);
+        }
+        if let Some(qlog) = self.qlog.as_mut().filter(|_| now <= self.until) {
+            qlog.left(now, path);
         }
     }
 

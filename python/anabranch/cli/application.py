@@ -17,6 +17,7 @@ from .arguments import (
     Command,
     Commands,
     ControllerOption,
+    FlentOption,
     FluidOption,
     FormatOption,
     JsonOption,
@@ -29,6 +30,7 @@ from .arguments import (
     PcapOption,
     PortraitOption,
     QlogOption,
+    QlogVersionOption,
     RecordingOption,
     RecordUntilOption,
     RepeatOption,
@@ -122,6 +124,8 @@ def run(
     ] = False,
     pcap: PcapOption = None,
     qlog: QlogOption = None,
+    qlog_version: QlogVersionOption = None,
+    flent: FlentOption = None,
     record_until: RecordUntilOption = None,
     pcap_keep: PcapKeepOption = None,
     threads: WorkersOption = 0,
@@ -140,53 +144,11 @@ def run(
         json=json,
         series=series,
         events=events,
-        recording=recording_from(pcap, qlog, record_until, pcap_keep),
+        recording=recording_from(pcap, qlog, record_until, pcap_keep, qlog_version),
+        flent=flent,
         making=Making.of(on, store, threads),
     )
     run_command(scenario, options)
-
-
-@app.command(
-    cls=Command,
-    epilog="Example: anabranch capture c.pcapng --from 2s --plot c.png\n\n"
-    "Example: anabranch capture c.pcapng --bin 1s --json c.json",
-)
-def capture(
-    file: Annotated[Path, typer.Argument(help="A pcapng or pcap file, from any program.")],
-    json: Annotated[
-        Path | None,
-        typer.Option("--json", help="Write tables and series here; - is standard output."),
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", help="Draw throughput over time here: .png, .svg or .pdf."),
-    ] = None,
-    from_: Annotated[
-        str,
-        typer.Option("--from", help="Measure from this time after the first packet, such as 5s."),
-    ] = "0s",
-    to: Annotated[
-        str | None, typer.Option("--to", help="Measure up to this time. Default: the end.")
-    ] = None,
-    bin_: Annotated[
-        str, typer.Option("--bin", help="Width of the time bins of series and plots.")
-    ] = "100ms",
-    partial: Annotated[
-        bool, typer.Option("--partial", help="Read a truncated capture up to its end.")
-    ] = False,
-    format_: FormatOption = TEXT,
-    width: WidthOption = None,
-    title: TitleOption = None,
-) -> None:
-    """Print throughput, shares of subflows, retransmissions and round-trip times of a capture."""
-    from .capture import capture_command
-    from .draw import Looks
-    from .options import time_from
-
-    end_s = time_from("--to", to) if to is not None else None
-    span_s = (time_from("--from", from_), end_s)
-    bin_s = time_from("--bin", bin_)
-    capture_command(file, json, plot, span_s, bin_s, partial, Looks(width, title))
 
 
 @app.command(

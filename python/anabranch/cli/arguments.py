@@ -159,7 +159,33 @@ PcapOption = Annotated[
     typer.Option("--pcap", help="Capture packets at the senders, as pcapng; for one seed only."),
 ]
 QlogOption = Annotated[
-    Path | None, typer.Option("--qlog", help="Log every path as qlog 0.3; for one seed only.")
+    Path | None,
+    typer.Option(
+        "--qlog",
+        help="Log every path as qlog, for one seed only: a name that ends in .sqlog is written as the current drafts "
+        "define it (JSON-SEQ), every other as 0.3, for qvis.",
+    ),
+]
+QlogVersionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--qlog-version", help="0.3, or draft for the current drafts. Default: by the name's end."
+    ),
+]
+KernelQlogOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--qlog",
+        help="Log the samples of every path as the current drafts of qlog define it, for one seed only: as JSON-SEQ if "
+        "the name ends in .sqlog, else as JSON.",
+    ),
+]
+FlentOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--flent",
+        help="Write the samples as a data file of Flent, FILE.flent.gz; for one seed only, implies --series.",
+    ),
 ]
 RecordUntilOption = Annotated[
     str | None, typer.Option("--record-until", help="Capture and log up to this time, such as 10s.")

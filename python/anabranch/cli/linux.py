@@ -15,8 +15,10 @@ from .arguments import (
     Command,
     Commands,
     ControllerOption,
+    FlentOption,
     FormatOption,
     JsonOption,
+    KernelQlogOption,
     PcapKeepOption,
     PcapOption,
     RepeatOption,
@@ -69,6 +71,8 @@ def run(
     ] = False,
     pcap: PcapOption = None,
     pcap_keep: PcapKeepOption = None,
+    qlog: KernelQlogOption = None,
+    flent: FlentOption = None,
     format_: FormatOption = TEXT,
 ) -> None:
     """Run a scenario on the real kernel, in real time, and print the rates of each class."""
@@ -82,7 +86,8 @@ def run(
         json=json,
         series=series,
         keep_invalid=keep_invalid,
-        recording=recording_from(pcap, None, None, pcap_keep),
+        recording=recording_from(pcap, qlog, None, pcap_keep, "draft" if qlog else None),
+        flent=flent,
     )
     run_command(scenario, options)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from .. import _core
 from .._core import ScenarioError
-from ..files import is_standard_output
-from ..result import Recording
+from ..files import check_writable, is_standard_output
+from ..result import QLOG_VERSIONS, Recording
 from ..scenario import Scenario
 from ..seeds import LAST_SEED
 from ..sources import load
@@ -70,17 +71,40 @@ def time_from(option: str, text: str, hint: str = 'a time such as "150 ms"') -> 
 
 
 def recording_from(
-    pcap: Path | None, qlog: Path | None, until: str | None, keep_bytes: int | None
+    pcap: Path | None,
+    qlog: Path | None,
+    until: str | None,
+    keep_bytes: int | None,
+    version: str | None = None,
 ) -> Recording:
     """Recordings that `run` writes. Raises ValueError for options that do not go together."""
     if until is not None and not (pcap or qlog):
         raise ValueError(f"--record-until is {until!r}; say what to record with --pcap or --qlog")
     if keep_bytes is not None and not pcap:
         raise ValueError(f"--pcap-keep is {keep_bytes}; say where to with --pcap")
+    if version is not None and version not in QLOG_VERSIONS:
+        raise ValueError(f"--qlog-version is {version!r}; write {' or '.join(QLOG_VERSIONS)}")
+    if version is not None and not qlog:
+        raise ValueError(f"--qlog-version is {version}; say where to with --qlog")
     for option, file in (("--pcap", pcap), ("--qlog", qlog)):
         if file is not None and is_standard_output(file):
             raise ValueError(f"{option} is -, standard output, which takes JSON alone; name a file")
     if pcap and qlog and os.path.realpath(pcap) == os.path.realpath(qlog):
         raise ValueError(f"--pcap and --qlog are both {pcap}; name two files")
     until_s = time_from("--record-until", until) if until is not None else None
-    return Recording(pcap, qlog, until_s, keep_bytes)
+    return Recording(pcap, qlog, until_s, keep_bytes, version)
+
+
+def flent_from(flent: Path | None, seeds: Sequence[int]) -> None:
+    """Checks the place of a data file of Flent. Raises ValueError, and OSError if it cannot be
+    written.
+    """
+    if flent is None:
+        return
+    if is_standard_output(flent):
+        raise ValueError("--flent is -, standard output, which takes JSON alone; name a file")
+    if not flent.name.endswith(".flent.gz"):
+        raise ValueError(f"--flent is {flent}; Flent opens files whose names end in .flent.gz")
+    if len(seeds) > 1:
+        raise ValueError(f"{flent} would be of one run, and there are {len(seeds)} seeds; give one")
+    check_writable(flent)

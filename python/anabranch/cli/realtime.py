@@ -11,6 +11,7 @@ from typing import Any
 from ..result import Recording, Result
 from ..scenario import Scenario
 from .fair import tell_not_judged
+from .options import flent_from
 from .simulate import check_complete, perform, watched
 from .terminal import console
 
@@ -26,6 +27,7 @@ class KernelRunOptions:
     series: bool = False
     keep_invalid: bool = False
     recording: Recording = field(default_factory=Recording)
+    flent: Path | None = None
 
 
 def run_command(source: str, options: KernelRunOptions) -> None:
@@ -37,7 +39,7 @@ def run_command(source: str, options: KernelRunOptions) -> None:
         seeds=options.seeds,
         controller=options.controller,
         overrides=options.overrides,
-        series=options.series,
+        series=options.series or options.flent is not None,
         keep_invalid=options.keep_invalid,
         recording=options.recording,
     )
@@ -49,7 +51,8 @@ def run_command(source: str, options: KernelRunOptions) -> None:
             "because the kernel has no reference TCP; `anabranch run` judges it in simulation",
         )
 
-    result = perform(produce, source, options.json, tell, options.recording)
+    flent_from(options.flent, options.seeds)
+    result = perform(produce, source, options.json, tell, options.recording, options.flent)
     check_complete(result, options.seeds)
 
 

@@ -33,7 +33,7 @@ from .fair import judged, show_fairness, tell_not_judged
 from .keeping import show_and_write
 from .making import Making
 from .media import stations, unreachable, ways
-from .options import scenario_from
+from .options import flent_from, scenario_from
 from .tables import Table
 from .terminal import columns, console, named, progress, stopped
 
@@ -49,6 +49,7 @@ class RunOptions:
     series: bool = False
     events: bool = False
     recording: Recording = field(default_factory=Recording)
+    flent: Path | None = None
     making: Making = field(default_factory=Making)
 
 
@@ -62,7 +63,8 @@ def run_command(source: str, options: RunOptions) -> None:
             tell_not_judged(result.plan, "because the command was interrupted")
 
     produce = partial(judged_too, options=options)
-    result = perform(produce, source, options.json, tell, options.recording)
+    flent_from(options.flent, options.seeds)
+    result = perform(produce, source, options.json, tell, options.recording, options.flent)
     check_complete(result, options.seeds)
     if demands(result.plan) and not result.fairness:
         raise typer.Exit(INTERRUPTED)
@@ -90,7 +92,7 @@ def judged_too(scenario: Scenario, options: RunOptions) -> Result:
                 maker,
                 controller=options.controller,
                 overrides=options.overrides,
-                series=options.series,
+                series=options.series or options.flent is not None,
                 events=options.events,
                 recording=options.recording,
             )
@@ -106,6 +108,7 @@ def perform(
     json: Path | None,
     tell: Callable[[Result], object],
     recording: Recording,
+    flent: Path | None = None,
 ) -> Result:
     """Runs a scenario in a world, shows the result with the remarks of `tell`, and writes it.
 
@@ -127,7 +130,12 @@ def perform(
                 console().print(f"written to {file}", highlight=False, markup=False)
         tell(result)
 
-    show_and_write(told, (json, result.save), failure=failure)
+    def as_flent(file: Path) -> None:
+        from ..flent import write
+
+        write(result, file)
+
+    show_and_write(told, (json, result.save), (flent, as_flent), failure=failure)
     return result
 
 

@@ -6,6 +6,7 @@ import typer
 
 from .advise import ADVISE_EXAMPLES, advise
 from .arguments import Command
+from .captured import CAPTURE_EXAMPLES, capture
 from .law import law_app
 from .linux import linux_app
 from .paper import paper_app
@@ -16,6 +17,7 @@ from .sweep import sweep_app
 def add_subcommands(app: typer.Typer) -> None:
     """Adds them to the program."""
     app.command("advise", cls=Command, epilog=ADVISE_EXAMPLES)(advise)
+    app.command("capture", cls=Command, epilog=CAPTURE_EXAMPLES)(capture)
     app.command("shared", cls=Command, epilog=SHARED_EXAMPLES)(shared)
     app.add_typer(linux_app, name="linux")
     app.add_typer(law_app, name="law")

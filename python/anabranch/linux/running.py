@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..files import beside
 from ..plan import Plan
+from ..qlog.writing import Sampled
 from ..records import Record, plain
 from ..result import NotRecorded, Recording, Result, cell_of, provenance
 from ..runs import Run
@@ -21,6 +22,7 @@ from .controllers import Attached, attached, sources
 from .errors import LinuxError, NotCalibrated, NotValid
 from .sockets import room_for_files
 from .testbed import TESTBED, Order, checked_kernel, replicate
+from .wiring import receiver_address, sender_address
 
 if TYPE_CHECKING:
     from .calibrate import Calibration
@@ -73,7 +75,7 @@ def run(
     and marked. `skips_per_million` makes loaded controllers ignore that many of a million calls,
     for tests. With `record` they keep every step of their laws, and `record` is called with the
     controllers after each replication. A `recording` is a capture of the only replication, without
-    a limit in time.
+    a limit in time, or a qlog of its samples, as the current drafts define it.
 
     Raises LinuxError, ScenarioError, and ValueError for a seed out of range or an impossible
     recording. After an interrupt the replications that had finished are returned, if any.
@@ -87,22 +89,46 @@ def run(
     checked_kernel(plan)
     recording = recording or Recording()
     recording.check(wanted)
-    if recording.qlog or recording.until_s is not None:
-        raise ValueError("on the real kernel there is a capture only, of the whole run")
+    if recording.until_s is not None:
+        raise ValueError(
+            "on the real kernel what is recorded is of the whole run; leave the time out"
+        )
+    if recording.qlog and recording.qlog_version == "0.3":
+        raise ValueError(
+            f"{recording.qlog} would be of samples, which qlog 0.3 has no events for; leave the version out"
+        )
     with (
         beside(recording.pcap) as pcap,
+        beside(recording.qlog) as qlog,
         room_for_files(plan),
         loaded(plan, skips_per_million, record is not None) as controllers,
     ):
-        order = Order(scenario, plan, controller, overrides, series, replace(recording, pcap=pcap))
+        kept = series or qlog is not None
+        order = Order(scenario, plan, controller, overrides, kept, replace(recording, pcap=pcap))
         session = Session(order, wanted, progress)
         session.run(controllers, keep_invalid, record)
         how = session.origin() | cell_of(scenario)
         origin = provenance(controller, overrides, wanted, session.complete, **how)
         result = Result(scenario, plan, session.runs, "linux", origin)
+        if qlog and session.runs:
+            last = session.runs[-1]
+            log = Sampled(plan, last, order.retransmits[-1], addresses(plan, last))
+            log.write(qlog, sequential=recording.qlog_form == "draft-sequence")
+            if not series:
+                del last.series
         if order.unwritten and recording.pcap:
             raise NotRecorded({recording.pcap: order.unwritten[0]}, result)
     return result
+
+
+def addresses(plan: Plan, run: Run) -> list[tuple[str, str]]:
+    """The sender and the receiver of each path."""
+    names = [planned.name for planned in plan.classes]
+    classes = [names.index(run.flows.class_[int(flow)]) for flow in run.paths.flow]
+    return [
+        (sender_address(class_, int(path)), receiver_address(class_, 0))
+        for class_, path in zip(classes, run.paths.path, strict=True)
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,7 +24,7 @@ from .fit import source_of
 from .judge import grown, host_counters, starving, wrong_connections, wrong_emulation, wrong_network
 from .namespace import Namespace
 from .rights import TO_RUN, as_root, is_root, lacking
-from .sample import Numbers, Sampler, congestion_control
+from .sample import FIELDS, Numbers, Sampler, congestion_control, on_grid
 from .sockets import connecting, listening, send_buffer
 from .tables import tables
 from .traffic import Connection, Traffic
@@ -51,6 +51,8 @@ class Order:
     recording: Recording = field(default_factory=Recording)
     unwritten: list[OSError] = field(default_factory=list)
     """Why the capture of the last replication was not written; empty if it was."""
+    retransmits: list[Numbers] = field(default_factory=list)
+    """Of the last replication the retransmissions of each path until each sample of the series."""
 
     def emulation(self, network: Network, seed: int) -> Emulation:
         """The emulator that looks at its links, not started."""
@@ -179,6 +181,9 @@ def replicate(
         traffic.close()
     sampler = watch.sampler
     run = tables(order.plan, traffic.connections, sampler, report, watch.goodput_bytes(), seed)
+    if run.has("series"):
+        counts = sampler.table()[:, :, FIELDS.index("retransmits")]
+        order.retransmits[:] = [on_grid(counts, np.array(sampler.times_s), run.series.t_s)]
     run.emulator = report.emulator
     run.emulator.real_time, run.emulator.awake = emulation.real_time, emulation.awake
     run.kernel = kernel

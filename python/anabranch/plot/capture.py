@@ -1,4 +1,4 @@
-"""Throughput of a capture over time."""
+"""Throughput of a capture over time, and the windows of a log."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ def capture(
     panel for each connection, in the order of `Capture.order`.
 
     At most six connections and eight subflows of each are drawn: those that carried most. Beyond 60
-    bins, several bins are merged into one step. `names` has a name for each subflow of the capture,
-    by default the names that the file has for its ends, or their addresses.
+    bins, several bins are merged into one step. A log has windows too: below each panel another one
+    has them in kB, the latest value in each step. `names` has a name for each subflow of the
+    capture, by default the names that the file has for its ends, or their addresses.
 
     Raises ValueError when `names` does not have one for each subflow.
     """
@@ -58,12 +59,21 @@ def capture(
     every = list(dict.fromkeys(flow_of[order].tolist()))
     most = sorted(every, key=lambda flow: (-total[flow], flow))[:MOST_PANELS]
     shown = [flow for flow in every if flow in most]
-    figure, axes = style.panels(len(shown), 3.6 if len(shown) == 1 else 1.8, title)
-    for ax, flow in zip(axes, shown, strict=True):
+    windows = windows_kb(read)
+    each = 1 if windows is None else 2
+    count = each * len(shown)
+    figure, axes = style.panels(count, 3.6 if count == 1 else 1.8, title)
+    rates = axes[::each]
+    for number, flow in enumerate(shown):
         own = order[flow_of[order] == flow]
-        panel(ax, read, (edges, mbps), own, called)
+        panel(rates[number], read, (edges, mbps), own, called)
+        if windows is not None:
+            below = axes[each * number + 1]
+            lines(below, (edges, windows), mbps, own)
+            below.set_ylabel("Window (kB)")
+            below.set_ylim(bottom=0)
     top = 1.06 * float(mbps[:, np.isin(flow_of, shown)].max())
-    for ax in axes:
+    for ax in rates:
         ax.set_ylim(0, top or 1.0)
         ax.set_ylabel("Throughput (Mb/s)")
     axes[-1].set_xlabel("Time since the first packet (s)")
@@ -102,12 +112,45 @@ def panel(
     style.heading(ax, f"connection {flow}" + (f" (token {token})" if token else "") + part, entries)
 
 
+def lines(
+    ax: Axes,
+    drawn: tuple[NDArray[np.float64], NDArray[np.float64]],
+    mbps: NDArray[np.float64],
+    own: NDArray[np.intp],
+) -> None:
+    """The windows of one connection, in the looks that its subflows have above."""
+    edges, windows = drawn
+    most = np.argsort(-mbps[:, own].sum(axis=0), kind="stable")[:MOST_LINES]
+    for place, number in enumerate(own[np.sort(most)]):
+        look = {"color": style.colour(place), "linestyle": style.line(place)}
+        ax.stairs(windows[:, number], edges, baseline=None, linewidth=style.pt(1.4), **look)
+
+
+def windows_kb(read: Capture) -> NDArray[np.float64] | None:
+    """The window at the end of each step in kB, shape (steps, subflows); None if there is none."""
+    if read.windows is None or np.isnan(read.windows.cwnd_bytes).all():
+        return None
+    inside = inside_span(read)
+    held = 1e-3 * read.windows.cwnd_bytes[inside]
+    together = max(1, -(-len(held) // MOST_STEPS))
+    if not len(held):
+        return np.full((1, len(read.paths.flow)), np.nan)
+    last = np.append(np.arange(together, len(held), together), len(held)) - 1
+    return np.asarray(held[last])
+
+
+def inside_span(read: Capture) -> NDArray[np.bool_]:
+    """Which bins are in the span; one at least, if the capture has any there."""
+    first_s, last_s = read.span_s
+    times = read.series.t_s
+    end_s = max(last_s, first_s + read.series.bin_s)
+    return np.asarray((times >= first_s - 1e-9) & (times < end_s - 1e-9))
+
+
 def steps(read: Capture) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Edges of the steps in seconds, and Mb/s in each of them, shape (steps, subflows)."""
-    series, (first_s, last_s) = read.series, read.span_s
-    bin_s, times = series.bin_s, series.t_s
-    inside = (times >= first_s - 1e-9) & (times < max(last_s, first_s + bin_s) - 1e-9)
-    sums = series.data_ip_bytes[inside]
+    series, first_s = read.series, read.span_s[0]
+    bin_s, sums = series.bin_s, series.data_ip_bytes[inside_span(read)]
     together = max(1, -(-len(sums) // MOST_STEPS))
     starts = np.arange(0, len(sums), together)
     if not len(starts):

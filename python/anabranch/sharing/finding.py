@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..capture import Capture, Delays, read
+from ..capture import Capture, Delays
+from ..qlog import read_file as read
 from ..records import plain
 
 DEFAULT = "correlation"

@@ -92,7 +92,7 @@ fn check(plan: &Plan) -> io::Result<()> {
 }
 
 /// An address of `10.0.0.0/8` for each path's sender, one of `172.16.0.0/12` for each receiver.
-fn addresses(path: usize, flow: usize) -> (Ipv4Addr, Ipv4Addr) {
+pub(super) fn addresses(path: usize, flow: usize) -> (Ipv4Addr, Ipv4Addr) {
     let (path, flow) = (path as u32 + 1, flow as u32 + 1);
     (Ipv4Addr::from_bits(0x0a00_0000 | path), Ipv4Addr::from_bits(0xac10_0000 | flow))
 }

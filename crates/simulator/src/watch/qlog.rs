@@ -1,10 +1,16 @@
-//! A qlog of every path (draft-ietf-quic-qlog-main-schema-03 and -quic-events-02, version 0.3), for
-//! qvis.
+//! A qlog of every path, in the version of qvis or in that of the current drafts.
 //!
-//! A path is a trace. A segment is a packet with one stream frame whose offset is its data sequence
-//! number; packets of a path are numbered in the order of sending, so that a retransmission has its
-//! own number. An ACK is a packet with an ack frame over the numbers that it newly acknowledges.
+//! A segment is a packet with one stream frame whose offset is its data sequence number; packets of
+//! a path are numbered in the order of sending, so that a retransmission has its own number. An ACK
+//! is a packet with an ack frame over the numbers that it newly acknowledges.
 
+mod draft;
+mod happening;
+mod older;
+
+use draft::Draft;
+use happening::{Form, Happening, Named, Packet};
+use older::Older;
 use scenario::Plan;
 use scenario::schema::Protocol;
 use serde_json::{Value, json};
@@ -14,22 +20,29 @@ use transport::PathReport;
 use units::Time;
 use wire::{Ack, Data, Flags, Segment};
 
+/// Versions and serializations of qlog.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum QlogForm {
+    /// Version 0.3 as JSON, a trace for each path: qvis reads it.
+    #[default]
+    Older,
+    /// The current drafts as JSON, a trace for each connection.
+    Draft,
+    /// The current drafts as JSON-SEQ, one stream of events.
+    DraftSequence,
+}
+
 /// A packet not acknowledged yet.
 struct Outstanding {
     number: u64,
     end: u64,
 }
 
-/// The trace of a path.
+/// A path.
 struct Path {
-    title: String,
-    group: String,
     /// Bytes of payload of a full segment, and of the headers of every packet.
     segment: u32,
     header: u32,
-    protocol: &'static str,
-    /// Events, already written and separated by commas.
-    events: Vec<u8>,
     /// By its first byte.
     outstanding: BTreeMap<u64, Outstanding>,
     sent: u64,
@@ -41,116 +54,103 @@ struct Path {
 
 /// A log that is being written.
 pub(super) struct Qlog {
-    out: Box<dyn Write + Send>,
-    title: String,
+    form: Box<dyn Form>,
     paths: Vec<Path>,
 }
 
+/// Where the events of a path go.
+struct Log<'a> {
+    form: &'a mut dyn Form,
+    now: Time,
+    path: usize,
+}
+
+impl Log<'_> {
+    fn tell(&mut self, what: &Happening<'_>) {
+        self.form.tell(self.now, self.path, what);
+    }
+}
+
 impl Qlog {
-    pub(super) fn new(out: Box<dyn Write + Send>, plan: &Plan, seed: u64) -> Self {
-        let users = plan.classes.iter().flat_map(|c| (0..c.count).map(move |user| (c, user)));
-        let paths = users.flat_map(|(class, user)| {
-            let group = format!("{}.{user}", class.name);
-            (0..class.paths.len()).map(move |path| Path {
-                title: format!("{group}.path{path}"),
-                group: group.clone(),
-                segment: class.transport.payload.0 as u32,
-                header: (class.transport.packet.0 - class.transport.payload.0) as u32,
-                protocol: match class.protocol {
-                    Protocol::Tcp if class.controller.needs().reports => "TFRC",
-                    Protocol::Tcp => "TCP",
-                    Protocol::Udp => "UDP",
-                },
-                events: Vec::new(),
-                outstanding: BTreeMap::new(),
-                sent: 0,
-                received: 0,
-                metrics: Value::Null,
-                phase: "",
-                counts: (0, 0),
-            })
-        });
+    pub(super) fn new(out: Box<dyn Write + Send>, form: QlogForm, plan: &Plan, seed: u64) -> Self {
         let title = format!("{} with seed {seed}", plan.name);
-        Qlog { out, title, paths: paths.collect() }
+        let users = plan.classes.iter().flat_map(|c| (0..c.count).map(move |user| (c, user)));
+        let (mut names, mut paths) = (Vec::new(), Vec::new());
+        for (flow, (class, user)) in users.enumerate() {
+            let protocol = match class.protocol {
+                Protocol::Tcp if class.controller.needs().reports => "TFRC",
+                Protocol::Tcp => "TCP",
+                Protocol::Udp => "UDP",
+            };
+            for index in 0..class.paths.len() {
+                let group = format!("{}.{user}", class.name);
+                names.push(Named { group, flow, index, protocol });
+                paths.push(Path {
+                    segment: class.transport.payload.0 as u32,
+                    header: (class.transport.packet.0 - class.transport.payload.0) as u32,
+                    outstanding: BTreeMap::new(),
+                    sent: 0,
+                    received: 0,
+                    metrics: Value::Null,
+                    phase: "",
+                    counts: (0, 0),
+                });
+            }
+        }
+        let form: Box<dyn Form> = match form {
+            QlogForm::Older => Box::new(Older::new(out, title, names)),
+            QlogForm::Draft => Box::new(Draft::new(out, title, names, false)),
+            QlogForm::DraftSequence => Box::new(Draft::new(out, title, names, true)),
+        };
+        Qlog { form, paths }
+    }
+
+    fn path(&mut self, now: Time, path: u32) -> (&mut Path, Log<'_>) {
+        let path = path as usize;
+        (&mut self.paths[path], Log { form: &mut *self.form, now, path })
     }
 
     /// A sender has sent `segment`.
     pub(super) fn sent(&mut self, now: Time, path: u32, segment: &Segment) {
-        self.paths[path as usize].on_sent(now, segment);
+        let (path, mut log) = self.path(now, path);
+        path.on_sent(&mut log, segment);
     }
 
     /// `answer` arrived at the sender.
     pub(super) fn heard(&mut self, now: Time, path: u32, answer: &Segment) {
-        let path = &mut self.paths[path as usize];
+        let (path, mut log) = self.path(now, path);
         let length = path.header + answer.bytes();
         match answer {
-            Segment::Ack(ack) => path.on_ack(now, ack),
+            Segment::Ack(ack) => path.on_ack(&mut log, ack),
             // Its numbers are those of segments, not of packets.
-            Segment::CodedAck(_) => path.on_answer(now, "1RTT", json!({ "length": length }), &[]),
-            _ => {
-                let raw = json!({ "length": length, "payload_length": answer.bytes() });
-                path.on_answer(now, "1RTT", raw, &[]);
-            }
+            Segment::CodedAck(_) => path.on_answer(&mut log, "1RTT", length, None, &[]),
+            _ => path.on_answer(&mut log, "1RTT", length, Some(answer.bytes()), &[]),
         }
     }
 
     /// Logs the sender's window and timer.
     pub(super) fn state(&mut self, now: Time, path: u32, report: &PathReport) {
-        self.paths[path as usize].on_state(now, report);
+        let (path, mut log) = self.path(now, path);
+        path.on_state(&mut log, report);
     }
 
-    pub(super) fn finish(mut self) -> io::Result<()> {
-        let head = json!({
-            "qlog_version": "0.3",
-            "qlog_format": "JSON",
-            "title": self.title,
-            "description": concat!("anabranch ", env!("CARGO_PKG_VERSION"), ", at the hosts that send"),
-        });
-        write!(self.out, "{},\"traces\":[", opened(&head))?;
-        // qvis refuses a trace without events: unused paths have no trace.
-        let used = self.paths.iter().filter(|path| !path.events.is_empty());
-        for (number, path) in used.enumerate() {
-            let trace = json!({
-                "title": path.title,
-                "vantage_point": { "name": path.title, "type": "client" },
-                "common_fields": {
-                    "time_format": "relative",
-                    "reference_time": 0.0,
-                    "protocol_type": [path.protocol],
-                    "group_id": path.group,
-                },
-            });
-            let comma = if number > 0 { "," } else { "" };
-            write!(self.out, "{comma}\n{},\"events\":[", opened(&trace))?;
-            self.out.write_all(&path.events)?;
-            self.out.write_all(b"]}")?;
-        }
-        self.out.write_all(b"\n]}\n")?;
-        self.out.flush()
+    /// `path` joins its connection.
+    pub(super) fn joined(&mut self, path: u32) {
+        self.form.joined(path as usize);
     }
-}
 
-/// An object without its closing brace.
-fn opened(object: &Value) -> String {
-    let mut text = object.to_string();
-    text.pop();
-    text
-}
+    /// `path` leaves its connection.
+    pub(super) fn left(&mut self, now: Time, path: u32) {
+        self.form.tell(now, path as usize, &Happening::Left);
+    }
 
-fn ms(at: Time) -> f64 {
-    at.0 as f64 / 1e6
+    pub(super) fn finish(self) -> io::Result<()> {
+        self.form.finish()
+    }
 }
 
 impl Path {
-    fn event(&mut self, now: Time, name: &str, data: Value) {
-        if !self.events.is_empty() {
-            self.events.extend(b",\n");
-        }
-        let event = json!({ "time": ms(now), "name": name, "data": data });
-        self.events.extend(event.to_string().bytes());
-    }
-
-    fn on_sent(&mut self, now: Time, segment: &Segment) {
+    fn on_sent(&mut self, log: &mut Log<'_>, segment: &Segment) {
         let number = self.sent;
         self.sent += 1;
         // The packet's part of the connection's data; only all combinations together carry it.
@@ -161,35 +161,30 @@ impl Path {
             _ => (None, segment.bytes()),
         };
         if let Segment::Data(data) = segment {
-            self.await_ack(now, data, number);
+            self.await_ack(log, data, number);
         }
-        let kind = if len == 0 { "handshake" } else { "1RTT" };
-        let mut packet = json!({
-            "header": { "packet_type": kind, "packet_number": number },
-            "raw": { "length": len + self.header, "payload_length": len },
-        });
-        if let Some(offset) = stream.filter(|_| len > 0) {
-            packet["frames"] = json!([{
-                "frame_type": "stream", "stream_id": 0, "offset": offset, "length": len,
-            }]);
-        }
-        self.event(now, "transport:packet_sent", packet);
+        log.tell(&Happening::Sent(Packet {
+            kind: if len == 0 { "handshake" } else { "1RTT" },
+            number,
+            length: len + self.header,
+            payload: Some(len),
+            stream: stream.filter(|_| len > 0).map(|offset| (offset, len)),
+        }));
     }
 
     /// Packet `number` carries `data`; an earlier packet with the same data was lost.
-    fn await_ack(&mut self, now: Time, data: &Data, number: u64) {
+    fn await_ack(&mut self, log: &mut Log<'_>, data: &Data, number: u64) {
         if data.len == 0 {
             return; // part of a handshake
         }
         let end = data.seq + u64::from(data.len);
         let lost = self.outstanding.insert(data.seq, Outstanding { number, end });
         if let Some(Outstanding { number, .. }) = lost {
-            let header = json!({ "packet_type": "1RTT", "packet_number": number });
-            self.event(now, "recovery:packet_lost", json!({ "header": header }));
+            log.tell(&Happening::Lost { number });
         }
     }
 
-    fn on_ack(&mut self, now: Time, ack: &Ack) {
+    fn on_ack(&mut self, log: &mut Log<'_>, ack: &Ack) {
         let mut numbers = Vec::new();
         while let Some(oldest) = self.outstanding.first_entry() {
             if oldest.get().end > ack.ack {
@@ -214,23 +209,30 @@ impl Path {
         }
         let kind = if ack.flags.has(Flags::SYN) { "handshake" } else { "1RTT" };
         let options = wire::sack_option_bytes(ack.sacks.blocks().len());
-        self.on_answer(now, kind, json!({ "length": self.header + options }), &ranges);
+        self.on_answer(log, kind, self.header + options, None, &ranges);
     }
 
-    /// A packet of this many bytes arrived that acknowledges the packets in `ranges`.
-    fn on_answer(&mut self, now: Time, kind: &str, raw: Value, ranges: &[[u64; 2]]) {
+    /// A packet of `length` bytes arrived that acknowledges the packets in `ranges`.
+    fn on_answer(
+        &mut self,
+        log: &mut Log<'_>,
+        kind: &'static str,
+        length: u32,
+        payload: Option<u32>,
+        ranges: &[[u64; 2]],
+    ) {
         let number = self.received;
         self.received += 1;
-        let header = json!({ "packet_type": kind, "packet_number": number });
-        let mut packet = json!({ "header": header, "raw": raw });
-        if !ranges.is_empty() {
-            packet["frames"] = json!([{ "frame_type": "ack", "acked_ranges": ranges }]);
-        }
-        self.event(now, "transport:packet_received", packet);
+        let packet = Packet { kind, number, length, payload, stream: None };
+        log.tell(&Happening::Received(packet, ranges));
     }
 
-    /// Logs the changed values.
-    fn on_state(&mut self, now: Time, report: &PathReport) {
+    /// Logs the changed values. The window of a path that is not part of its connection has no
+    /// meaning.
+    fn on_state(&mut self, log: &mut Log<'_>, report: &PathReport) {
+        if !report.member {
+            return;
+        }
         let segment = f64::from(self.segment);
         let mut metrics = json!({
             "congestion_window": (report.cwnd * segment) as u64,
@@ -244,32 +246,27 @@ impl Path {
             metrics["ssthresh"] = json!((report.ssthresh * segment) as u64);
         }
         if metrics != self.metrics {
-            self.metrics = metrics.clone();
-            self.event(now, "recovery:metrics_updated", metrics);
+            log.tell(&Happening::Metrics(&metrics));
+            self.metrics = metrics;
         }
         let (recoveries, timeouts) =
             std::mem::replace(&mut self.counts, (report.recoveries, report.timeouts));
         if report.recoveries > recoveries {
-            self.on_phase(now, "recovery");
+            self.on_phase(log, "recovery");
         } else if report.timeouts > timeouts {
-            self.on_phase(now, "slow_start");
+            self.on_phase(log, "slow_start");
         }
         // A recovery may end with the ACK that began it.
         if !report.recovering {
             let below = report.cwnd < report.ssthresh;
-            self.on_phase(now, if below { "slow_start" } else { "congestion_avoidance" });
+            self.on_phase(log, if below { "slow_start" } else { "congestion_avoidance" });
         }
     }
 
-    fn on_phase(&mut self, now: Time, phase: &'static str) {
-        if phase == self.phase {
-            return;
+    fn on_phase(&mut self, log: &mut Log<'_>, new: &'static str) {
+        let old = std::mem::replace(&mut self.phase, new);
+        if new != old {
+            log.tell(&Happening::Phase { old, new });
         }
-        let mut update = json!({ "new": phase });
-        if !self.phase.is_empty() {
-            update["old"] = json!(self.phase);
-        }
-        self.phase = phase;
-        self.event(now, "recovery:congestion_state_updated", update);
     }
 }

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...capture import Capture
 from ...capture import read as read_capture
+from ...unused import unused
 from ..fitting import FEWEST, Packets
 from .paths import Measured, measured
 
@@ -32,7 +33,11 @@ def read(path: Path) -> Measured:
     """The paths of the connection with most data among those that have several. Raises OSError and
     ValueError.
     """
-    capture = read_capture(path, delays=True)
+    return of(read_capture(path, delays=True))
+
+
+def of(capture: Capture) -> Measured:
+    """The paths of a capture or of a log. Raises ValueError."""
     rows = _subflows(capture)
     names = _names(capture, rows)
     found = measured(names, [_packets(capture, row) for row in rows])
@@ -41,24 +46,10 @@ def read(path: Path) -> Measured:
 
 def _diseases(capture: Capture, rows: list[int]) -> list[str]:
     """Why a path carried nothing."""
-    flow = capture.paths.flow[rows[0]]
+    flow = int(capture.paths.flow[rows[0]])
     own = np.flatnonzero(capture.paths.flow == flow).tolist()
-    idle = [capture.label(row) for row in own if row not in rows]
-    found = [
-        f"{name} joined and carried next to nothing: is it a backup, or much slower than the others?"
-        for name in idle
-    ]
-    if len(own) == 1 and capture.paths.multipath[own[0]]:
-        announced = int(capture.flows.addresses_announced[flow])
-        found.append(
-            "the second path was not used: "
-            + (
-                f"{announced} addresses were announced, and nobody joined; look at `ip mptcp limits`"
-                if announced
-                else "no address was announced or joined; add it with `ip mptcp endpoint add`"
-            )
-        )
-    if len(own) == 1 and not capture.paths.multipath[own[0]]:
+    found = unused(capture, flow, [row for row in own if row not in rows])
+    if len(own) == 1 and not capture.paths.multipath[own[0]] and not capture.labels:
         found.append(
             "the connection is plain TCP: the application did not ask for MPTCP (`mptcpize run`), the "
             "other side has none, or a middlebox strips its options"
@@ -82,6 +73,8 @@ def _subflows(capture: Capture) -> list[int]:
 
 def _names(capture: Capture, rows: list[int]) -> list[str]:
     """Of each subflow the end in which it differs from the others, without its port."""
+    if capture.labels:
+        return [capture.label(row) for row in rows]
     ends = [[part.strip() for part in capture.label(row).split("→")] for row in rows]
     for place in (0, -1):
         names = [end[place].rpartition(":")[0] or end[place] for end in ends]
