@@ -1,0 +1,44 @@
+//! Settings of connections that both sides share.
+
+use crate::controllers::Factory;
+use noq::{IdleTimeout, TransportConfig, VarInt};
+use std::path::Path;
+use std::time::Duration;
+
+/// Name of the protocol in the handshake; its number is raised by a change of the messages.
+pub(crate) const PROTOCOL: &[u8] = b"anabranch-transfer/1";
+
+/// A path without an answer for that long is given up while there is another one.
+pub(crate) const PATH_IDLE: Duration = Duration::from_secs(3);
+
+/// Interval at which an idle path is tried, a third of [`PATH_IDLE`].
+const PATH_KEEP_ALIVE: Duration = Duration::from_secs(1);
+
+/// A connection without an answer on any path for that long has ended.
+const IDLE: VarInt = VarInt::from_u32(30_000);
+
+/// Most paths of a connection at a time, those that are just given up among them.
+const PATHS: u32 = 16;
+
+/// Bytes that may be under way: 1 Gb/s over 250 ms, and what the other paths carry while one that
+/// failed holds up the stream for [`PATH_IDLE`].
+const WINDOW_BYTES: u32 = 32 << 20;
+
+/// The settings with a controller and, with a folder, a qlog in it.
+pub(crate) fn settings(controller: Factory, qlog: Option<&Path>, side: &str) -> TransportConfig {
+    let mut made = TransportConfig::default();
+    made.congestion_controller_factory(controller)
+        .max_concurrent_multipath_paths(PATHS)
+        .default_path_max_idle_timeout(Some(PATH_IDLE))
+        .default_path_keep_alive_interval(Some(PATH_KEEP_ALIVE))
+        .max_idle_timeout(Some(IdleTimeout::from(IDLE)))
+        .max_concurrent_uni_streams(VarInt::from_u32(0))
+        .max_concurrent_bidi_streams(VarInt::from_u32(16))
+        .stream_receive_window(VarInt::from_u32(WINDOW_BYTES))
+        .receive_window(VarInt::from_u32(WINDOW_BYTES))
+        .send_window(u64::from(WINDOW_BYTES));
+    if let Some(folder) = qlog {
+        made.qlog_from_path(folder, side);
+    }
+    made
+}
