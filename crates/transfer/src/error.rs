@@ -19,10 +19,7 @@ pub enum Error {
 impl Error {
     /// A wrong option.
     pub(crate) fn wrong(field: &'static str, why: impl Into<String>) -> Self {
-        Self::Wrong {
-            field,
-            why: why.into(),
-        }
+        Self::Wrong { field, why: why.into() }
     }
 
     /// A failure of what is outside of us, with what was tried.

@@ -46,10 +46,7 @@ impl Identity {
             return Ok(made);
         }
         let read = |file: &Path| fs::read(file).map_err(|e| Error::failed(file.display(), e));
-        Ok(Self {
-            certificate: read(&certificate)?,
-            key: read(&key)?,
-        })
+        Ok(Self { certificate: read(&certificate)?, key: read(&key)? })
     }
 
     /// A new one that is kept nowhere.
@@ -59,10 +56,7 @@ impl Identity {
     pub fn new() -> Result<Self, Error> {
         let made = rcgen::generate_simple_self_signed([SERVER_NAME.to_owned()])
             .map_err(|e| Error::failed("a certificate was not made", e))?;
-        Ok(Self {
-            certificate: made.cert.der().to_vec(),
-            key: made.signing_key.serialize_der(),
-        })
+        Ok(Self { certificate: made.cert.der().to_vec(), key: made.signing_key.serialize_der() })
     }
 
     /// SHA-256 of the certificate in 64 hexadecimal digits.
@@ -141,11 +135,7 @@ pub(crate) fn client(
     trust: &Trust,
     protocol: &[u8],
 ) -> Result<(rustls::ClientConfig, Arc<Pin>), Error> {
-    let pin = Arc::new(Pin {
-        trust: trust.clone(),
-        provider: provider(),
-        shown: Mutex::default(),
-    });
+    let pin = Arc::new(Pin { trust: trust.clone(), provider: provider(), shown: Mutex::default() });
     let mut made = rustls::ClientConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&rustls::version::TLS13])
         .map_err(|e| Error::failed("TLS 1.3 cannot be used", e))?
@@ -192,9 +182,9 @@ impl ServerCertVerifier for Pin {
         let digest: [u8; 32] = Sha256::digest(end_entity).into();
         *self.shown.lock().expect("no holder panics") = Some(hex(&digest));
         match self.trust {
-            Trust::Fingerprint(wanted) if wanted != digest => Err(rustls::Error::General(
-                "the certificate has another fingerprint".to_owned(),
-            )),
+            Trust::Fingerprint(wanted) if wanted != digest => {
+                Err(rustls::Error::General("the certificate has another fingerprint".to_owned()))
+            }
             _ => Ok(ServerCertVerified::assertion()),
         }
     }
@@ -220,9 +210,7 @@ impl ServerCertVerifier for Pin {
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider
-            .signature_verification_algorithms
-            .supported_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }
 

@@ -3,12 +3,13 @@
 
 use crate::message::SendingPath;
 use crate::transport::PATH_IDLE;
-use noq::{Connection, FourTuple, PathEvent, PathId, PathStats, PathStatus, WeakPathHandle};
+use noq::{
+    Connection, FourTuple, PathError, PathEvent, PathId, PathStats, PathStatus, WeakPathHandle,
+};
 use std::net::{IpAddr, SocketAddr};
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_stream::StreamExt;
 
 /// Time until a path that failed is tried again; it doubles with each failure up to the second.
@@ -16,6 +17,9 @@ const RETRY: (Duration, Duration) = (Duration::from_millis(500), Duration::from_
 
 /// Time limit for a path to open; above [`PATH_IDLE`], at which noq gives it up by itself.
 const OPEN_LIMIT: Duration = Duration::from_secs(10);
+
+/// Interval at which a path is tried whose connection IDs the server has not sent yet.
+const CID_WAIT: Duration = Duration::from_millis(10);
 
 /// Every path that a connection had.
 #[derive(Debug, Clone, Default)]
@@ -199,17 +203,24 @@ pub(crate) async fn keep_open(
 
 async fn open(connection: &Connection, ends: &Ends) -> Result<PathId, String> {
     let tuple = FourTuple::new(ends.remote, ends.local);
-    let opening = connection.open_path(tuple, PathStatus::Available);
-    let id = opening.path_id();
-    match timeout(OPEN_LIMIT, Pin::from(Box::new(opening))).await {
-        Ok(Ok(path)) => Ok(path.id()),
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => {
-            if let Some(path) = id.and_then(|id| connection.path(id)) {
-                // It may have ended meanwhile.
-                let _ = path.close();
+    let began = Instant::now();
+    loop {
+        let opening = connection.open_path(tuple, PathStatus::Available);
+        let id = opening.path_id();
+        match timeout(OPEN_LIMIT, opening).await {
+            Ok(Ok(path)) => return Ok(path.id()),
+            Ok(Err(PathError::RemoteCidsExhausted)) if began.elapsed() < PATH_IDLE => {
+                sleep(CID_WAIT).await;
             }
-            Err("no answer".to_owned())
+            Ok(Err(PathError::ValidationFailed)) => return Err("no answer".to_owned()),
+            Ok(Err(error)) => return Err(error.to_string()),
+            Err(_) => {
+                if let Some(path) = id.and_then(|id| connection.path(id)) {
+                    // It may have ended meanwhile.
+                    let _ = path.close();
+                }
+                return Err("no answer".to_owned());
+            }
         }
     }
 }

@@ -17,11 +17,7 @@ const MOST_BYTES: usize = 1 << 20;
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Request {
     /// A file from an offset; `prefix` is the SHA-256 of what the client has before it.
-    Get {
-        name: String,
-        offset: u64,
-        prefix: String,
-    },
+    Get { name: String, offset: u64, prefix: String },
     /// The state of the server's paths.
     Paths,
 }
@@ -70,10 +66,7 @@ pub(crate) async fn write<T: Serialize>(stream: &mut SendStream, value: &T) -> R
     let text = serde_json::to_vec(value).map_err(|e| Error::failed("a message", e))?;
     let length = u32::try_from(text.len()).map_err(|e| Error::failed("a message", e))?;
     let failed = |e| Error::failed("the connection ended", e);
-    stream
-        .write_all(&length.to_be_bytes())
-        .await
-        .map_err(failed)?;
+    stream.write_all(&length.to_be_bytes()).await.map_err(failed)?;
     stream.write_all(&text).await.map_err(failed)
 }
 

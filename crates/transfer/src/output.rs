@@ -40,7 +40,8 @@ impl Output {
             return Ok(Self { hash: Sha256::new(), offset: 0, file: None });
         };
         let part = part_of(place);
-        let wrong = |e| Error::wrong("output", format!("{} cannot be written: {e}", part.display()));
+        let wrong =
+            |e| Error::wrong("output", format!("{} cannot be written: {e}", part.display()));
         if place.is_dir() {
             let why = format!("{} is a directory; give the name of a file", place.display());
             return Err(Error::wrong("output", why));
@@ -70,9 +71,7 @@ impl Output {
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.hash.update(bytes);
         if let Some(file) = &mut self.file {
-            file.out
-                .write_all(bytes)
-                .map_err(|e| Error::failed(file.part.display(), e))?;
+            file.out.write_all(bytes).map_err(|e| Error::failed(file.part.display(), e))?;
         }
         Ok(())
     }

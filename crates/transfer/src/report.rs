@@ -205,7 +205,8 @@ impl Meter {
             report.goodput_bps = 8.0 * report.measured_bytes as f64 / report.measured_s;
         }
         let counts = ended.lane_bytes.iter().zip(&warm.lane_bytes);
-        let counts: Vec<u64> = counts.map(|(after, before)| after.saturating_sub(*before)).collect();
+        let counts: Vec<u64> =
+            counts.map(|(after, before)| after.saturating_sub(*before)).collect();
         let all = counts.iter().sum::<u64>().max(1) as f64;
         for (lane, bytes) in report.lanes.iter_mut().zip(counts) {
             lane.measured_bytes = bytes;

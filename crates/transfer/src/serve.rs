@@ -299,7 +299,11 @@ pub(crate) const DONE: VarInt = VarInt::from_u32(0);
 pub(crate) const LEFT: VarInt = VarInt::from_u32(2);
 
 /// Opens a file at an offset if what lies before it has this digest; with the hash so far.
-async fn prepared(path: PathBuf, offset: u64, prefix: String) -> Result<(File, Sha256, u64), String> {
+async fn prepared(
+    path: PathBuf,
+    offset: u64,
+    prefix: String,
+) -> Result<(File, Sha256, u64), String> {
     let work = move || -> Result<(std::fs::File, Sha256, u64), String> {
         let unreadable = |_| "the file cannot be read".to_owned();
         let file = std::fs::File::open(&path).map_err(unreadable)?;

@@ -30,11 +30,7 @@ impl Shelf {
         let missing = || format!("there is no file {name:?}");
         if self.is_file {
             let own = self.root.file_name().and_then(|own| own.to_str());
-            return if own == Some(name) {
-                Ok(self.root.clone())
-            } else {
-                Err(missing())
-            };
+            return if own == Some(name) { Ok(self.root.clone()) } else { Err(missing()) };
         }
         let name_as_path = Path::new(name);
         let inside = |part| matches!(part, Component::Normal(_));

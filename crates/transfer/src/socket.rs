@@ -22,11 +22,7 @@ const BUFFER_BYTES: usize = 4 << 20;
 /// Binds a UDP socket. IPv6 sockets take IPv6 alone, so that local addresses keep their family.
 pub(crate) fn bind(field: &'static str, address: SocketAddr) -> Result<UdpSocket, Error> {
     let bound = || -> io::Result<UdpSocket> {
-        let socket = Socket::new(
-            Domain::for_address(address),
-            Type::DGRAM,
-            Some(Protocol::UDP),
-        )?;
+        let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
         if address.is_ipv6() {
             socket.set_only_v6(true)?;
         }
@@ -69,10 +65,7 @@ struct Sourced {
 
 impl AsyncUdpSocket for Sourced {
     fn create_sender(&self) -> Pin<Box<dyn UdpSender>> {
-        Box::pin(Sender {
-            inner: self.inner.create_sender(),
-            source: self.source.clone(),
-        })
+        Box::pin(Sender { inner: self.inner.create_sender(), source: self.source.clone() })
     }
 
     fn poll_recv(

@@ -18,7 +18,7 @@ const PATH_KEEP_ALIVE: Duration = Duration::from_secs(1);
 const IDLE: VarInt = VarInt::from_u32(30_000);
 
 /// Most paths of a connection at a time, those that are just given up among them.
-const PATHS: u32 = 16;
+pub(crate) const PATHS: u32 = 16;
 
 /// Bytes that may be under way: 1 Gb/s over 250 ms, and what the other paths carry while one that
 /// failed holds up the stream for [`PATH_IDLE`].
