@@ -1,10 +1,12 @@
 //! Congestion controllers by name.
 
 use crate::Error;
-use crate::transport::PATHS;
 use anabranch_noq::{Group, Settings};
 use noq::congestion::{Bbr3Config, ControllerFactory, CubicConfig, NewRenoConfig};
 use std::sync::Arc;
+
+/// Most paths of a connection at a time, those that are just given up among them.
+pub(crate) const PATHS: u16 = 16;
 
 /// The controllers of noq itself: each path has its own, and no path knows another.
 pub const OF_NOQ: [&str; 3] = ["noq:newreno", "noq:cubic", "noq:bbr3"];
@@ -30,7 +32,7 @@ fn group(name: &str) -> Result<Factory, Error> {
     let wrong = |why: String| Error::wrong("controller", why);
     let spec =
         name.parse().map_err(|e| wrong(format!("{e}; noq's own are {}", OF_NOQ.join(", "))))?;
-    let group = Group::with_paths(&spec, Settings::default(), PATHS as usize);
+    let group = Group::with_paths(&spec, Settings::default(), usize::from(PATHS));
     Ok(group.map_err(|e| wrong(e.to_string()))?)
 }
 

@@ -43,6 +43,8 @@ pub struct FetchOptions {
     pub via: Vec<String>,
     /// Addresses of the server, one for each path, instead of the target's.
     pub to: Vec<String>,
+    /// Local UDP port of all paths; 0 lets the system choose.
+    pub port: u16,
     /// Which server is accepted.
     pub trust: Trust,
     /// Whether a part of an earlier transfer is continued.
@@ -90,7 +92,7 @@ impl Fetch {
         for local in target.ends.iter().filter_map(|ends| ends.local) {
             drop(bind("via", (local, 0).into())?);
         }
-        let socket = bind("via", target.wildcard())?;
+        let socket = bind("port", target.wildcard(options.port))?;
         let output = Output::open(options.output.as_deref(), options.resume)?;
         Ok(Self {
             options: options.clone(),

@@ -50,11 +50,11 @@ impl Target {
     }
 
     /// What a socket for all paths is bound to.
-    pub(crate) fn wildcard(&self) -> SocketAddr {
+    pub(crate) fn wildcard(&self, port: u16) -> SocketAddr {
         if self.ends[0].remote.is_ipv6() {
-            (Ipv6Addr::UNSPECIFIED, 0).into()
+            (Ipv6Addr::UNSPECIFIED, port).into()
         } else {
-            (Ipv4Addr::UNSPECIFIED, 0).into()
+            (Ipv4Addr::UNSPECIFIED, port).into()
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Settings of connections that both sides share.
 
-use crate::controllers::Factory;
+use crate::controllers::{Factory, PATHS};
 use noq::{IdleTimeout, TransportConfig, VarInt};
 use std::path::Path;
 use std::time::Duration;
@@ -17,9 +17,6 @@ const PATH_KEEP_ALIVE: Duration = Duration::from_secs(1);
 /// A connection without an answer on any path for that long has ended.
 const IDLE: VarInt = VarInt::from_u32(30_000);
 
-/// Most paths of a connection at a time, those that are just given up among them.
-pub(crate) const PATHS: u32 = 16;
-
 /// Bytes that may be under way: 1 Gb/s over 250 ms, and what the other paths carry while one that
 /// failed holds up the stream for [`PATH_IDLE`].
 const WINDOW_BYTES: u32 = 32 << 20;
@@ -28,7 +25,7 @@ const WINDOW_BYTES: u32 = 32 << 20;
 pub(crate) fn settings(controller: Factory, qlog: Option<&Path>, side: &str) -> TransportConfig {
     let mut made = TransportConfig::default();
     made.congestion_controller_factory(controller)
-        .max_concurrent_multipath_paths(PATHS)
+        .max_concurrent_multipath_paths(u32::from(PATHS))
         .default_path_max_idle_timeout(Some(PATH_IDLE))
         .default_path_keep_alive_interval(Some(PATH_KEEP_ALIVE))
         .max_idle_timeout(Some(IdleTimeout::from(IDLE)))

@@ -41,6 +41,7 @@ impl World {
             output: Some(self.at("out")),
             via: vec!["127.0.0.2".to_owned(), "127.0.0.3".to_owned()],
             to: Vec::new(),
+            port: 0,
             trust: Trust::fingerprint(&self.identity.fingerprint()).unwrap(),
             resume: false,
             duration_s: None,
