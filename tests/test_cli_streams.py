@@ -70,8 +70,8 @@ EVERY = dict((" ".join(words), command) for words, command in commands())
 
 
 def writing_json() -> set[str]:
-    """The commands that have `--json`, without those that only root can use, and without those whose
-    tables have measured times: tests/test_quic_command.py has these.
+    """The commands that have `--json`, without those that only root can use, and without those
+    whose tables have measured times: tests/test_quic_command.py has these.
     """
     return {
         name

@@ -105,8 +105,8 @@ def apart() -> Form:
 
 
 def beside() -> Form:
-    """A pair over QUIC under LIA beside the kernel's TCP on one link, beside MPTCP under LIA on two,
-    and one QUIC connection under NewReno beside the kernel's TCP.
+    """A pair over QUIC under LIA beside the kernel's TCP on one link, and beside MPTCP under LIA on
+    two; and one QUIC connection under NewReno beside the kernel's TCP.
     """
     mptcp = flow("mptcp", "first", "second", controller="lia")
     networks = {
@@ -144,7 +144,8 @@ def measure(form: str, times: int) -> list[dict[str, Any]]:
     scenario = Scenario.written(together("quic", networks))
     for seed in range(len(rows) + 1, times + 1):
         found = run(scenario, {name: Asked(one) for name, one in over.items()}, seed=seed)
-        rows.append({"seed": seed} | {name: summed(users) for name, users in found.items()})
+        row = {"seed": seed, "invalid_because": found.invalid_because}
+        rows.append(row | {name: summed(users) for name, users in found.users.items()})
         print(rows[-1], flush=True)
         atomic_write(OUT, json.dumps(kept, indent=1) + "\n")
     return rows
@@ -194,7 +195,7 @@ def failing(size: int) -> dict[str, Any]:
             for at in range(0, size, 1 << 20):
                 out.write(stream.randbytes(min(1 << 20, size - at)))
         asked = {"pair": Asked("lia", file, output)}
-        (user,) = run(Scenario.written(document), asked)["pair"]
+        (user,) = run(Scenario.written(document), asked).users["pair"]
         equal = filecmp.cmp(file, output, shallow=False) if output.exists() else False
     assert user.report is not None
     return {"equal": equal, **user.report}

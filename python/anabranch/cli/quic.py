@@ -103,7 +103,10 @@ def fetch(
     port: Annotated[
         int,
         typer.Option(
-            "--port", min=0, max=65535, help="Local UDP port of all paths; 0 lets the system choose."
+            "--port",
+            min=0,
+            max=65535,
+            help="Local UDP port of all paths; 0 lets the system choose.",
         ),
     ] = 0,
     fingerprint: Annotated[
@@ -134,8 +137,8 @@ def fetch(
     json: JsonOption = None,
     format_: FormatOption = TEXT,
 ) -> None:
-    """Fetch a file over several paths of one QUIC connection. It is written beside its place, checked
-    against the server's SHA-256, and moved there.
+    """Fetch a file over several paths of one QUIC connection. It is written beside its place,
+    checked against the server's SHA-256, and moved there.
     """
     from .transferring import FetchOptions, fetch_command
 

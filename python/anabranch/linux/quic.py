@@ -23,6 +23,7 @@ from ..scenario import Scenario, load
 from .controllers import Attached
 from .emulation import Emulation
 from .errors import LinuxError
+from .judge import wrong_emulation
 from .running import loaded
 from .sockets import room_for_files
 from .testbed import checked_kernel, connections, schedule, starts
@@ -36,6 +37,9 @@ end that receives."""
 ENDLESS = "endless"
 ENDLESS_BYTES = 1 << 40
 """A file without blocks; no run transfers as much."""
+
+AFTER_S = 4.0
+"""Seconds after the end of the plan in which servers tell their counts and connections close."""
 
 LOOK_S = 0.5
 """Interval at which transfers of whole files are looked at."""
@@ -60,6 +64,16 @@ class Measured:
     rate_bps: float
     report: dict[str, Any] | None = None
     """The report of the transfer; None for the kernel's."""
+
+
+@dataclass
+class Outcome:
+    """What a run measured."""
+
+    users: dict[str, list[Measured]]
+    """By the name of the class."""
+    invalid_because: list[str]
+    """Why the links were not what the scenario says; empty if they were."""
 
 
 class QuicUser:
@@ -139,9 +153,9 @@ def run(
     *,
     seed: int = 1,
     overrides: Sequence[str] = (),
-) -> dict[str, list[Measured]]:
+) -> Outcome:
     """Runs a scenario once, in real time, its classes in `asked` over QUIC: what each user of each
-    class received, by the name of the class.
+    class received.
 
     A run with transfers of whole files ends when they have ended, or with the scenario. Raises
     LinuxError, ScenarioError, and ValueError for a class that is not there.
@@ -227,7 +241,7 @@ class _Session:
             self.traffic.at(start_s, made.start)
             users.append(made)
 
-    def run(self, emulation: Emulation) -> dict[str, list[Measured]]:
+    def run(self, emulation: Emulation) -> Outcome:
         self._emulation = emulation
         kernel = self.traffic.connections
         schedule(self.traffic, self.network, self.plan)
@@ -235,12 +249,15 @@ class _Session:
             self.traffic.at(at_s, partial(self._count, kernel))
         with self._stack:
             try:
-                emulation.start()
+                emulation.start(self.plan.duration_s + AFTER_S)
                 self._until_end()
                 reports = {name: [u.report() for u in users] for name, users in self.quic.items()}
             finally:
                 emulation.stop()
-            return self._measured(kernel, reports)
+            why = wrong_emulation(self.plan, emulation.report().emulator)
+            if dropped := self.network.dropped():
+                why.append(f"{dropped} packets were lost outside of the links")
+            return Outcome(self._measured(kernel, reports), why)
 
     def _count(self, kernel: Sequence[Connection]) -> None:
         self._counts.append([connection.received for connection in kernel])
