@@ -9,7 +9,7 @@ use noq::{
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, interval, sleep, timeout};
 use tokio_stream::StreamExt;
 
 /// Time until a path that failed is tried again; it doubles with each failure up to the second.
@@ -17,6 +17,9 @@ const RETRY: (Duration, Duration) = (Duration::from_millis(500), Duration::from_
 
 /// Time limit for a path to open; above [`PATH_IDLE`], at which noq gives it up by itself.
 const OPEN_LIMIT: Duration = Duration::from_secs(10);
+
+/// Interval of pings on each path, a third of [`PATH_IDLE`].
+const PING: Duration = Duration::from_secs(1);
 
 /// Interval at which a path is tried whose connection IDs the server has not sent yet.
 const CID_WAIT: Duration = Duration::from_millis(10);
@@ -49,11 +52,28 @@ impl Paths {
     pub(crate) async fn follow(self, connection: Connection) {
         let mut events = connection.path_events();
         self.opened(&connection, PathId::ZERO);
-        while let Some(event) = events.next().await {
-            match event {
-                Ok(PathEvent::Established { id, .. }) => self.opened(&connection, id),
-                Ok(PathEvent::Abandoned { id, .. }) => self.closed(id),
-                _ => self.look(),
+        let mut tick = interval(PING);
+        loop {
+            tokio::select! {
+                event = events.next() => match event {
+                    Some(Ok(PathEvent::Established { id, .. })) => self.opened(&connection, id),
+                    Some(Ok(PathEvent::Abandoned { id, .. })) => self.closed(id),
+                    Some(_) => self.look(),
+                    None => return,
+                },
+                _ = tick.tick() => self.ping(),
+            }
+        }
+    }
+
+    /// Has every open path carry something in this direction. noq gives up a path on which nothing
+    /// comes in, and a receiver acknowledges all paths on one of them; noq's own keep-alive waits
+    /// for silence in both directions.
+    fn ping(&self) {
+        for seen in self.locked().iter().filter(|seen| seen.open) {
+            if let Some(path) = seen.handle.upgrade() {
+                // A path that closes just now needs no ping.
+                let _ = path.ping();
             }
         }
     }

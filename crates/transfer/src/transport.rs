@@ -11,9 +11,6 @@ pub(crate) const PROTOCOL: &[u8] = b"anabranch-transfer/1";
 /// A path without an answer for that long is given up while there is another one.
 pub(crate) const PATH_IDLE: Duration = Duration::from_secs(3);
 
-/// Interval at which an idle path is tried, a third of [`PATH_IDLE`].
-const PATH_KEEP_ALIVE: Duration = Duration::from_secs(1);
-
 /// A connection without an answer on any path for that long has ended.
 const IDLE: VarInt = VarInt::from_u32(30_000);
 
@@ -27,7 +24,6 @@ pub(crate) fn settings(controller: Factory, qlog: Option<&Path>, side: &str) -> 
     made.congestion_controller_factory(controller)
         .max_concurrent_multipath_paths(u32::from(PATHS))
         .default_path_max_idle_timeout(Some(PATH_IDLE))
-        .default_path_keep_alive_interval(Some(PATH_KEEP_ALIVE))
         .max_idle_timeout(Some(IdleTimeout::from(IDLE)))
         .max_concurrent_uni_streams(VarInt::from_u32(0))
         .max_concurrent_bidi_streams(VarInt::from_u32(16))
