@@ -9,10 +9,11 @@ use crate::report::{Lane, Meter, Report, lanes};
 use crate::serve::{DONE, FAREWELL, LEFT, runtime};
 use crate::socket::{Source, bind, sourced};
 use crate::target::Target;
-use crate::transport::{PROTOCOL, settings};
+use crate::transport::{BLOCK, PROTOCOL, Side, settings};
 use crate::{Error, Stop};
+use bytes::Bytes;
 use noq::crypto::rustls::QuicClientConfig;
-use noq::{ClientConfig, Connection, Endpoint, EndpointConfig, RecvStream, TokioRuntime, VarInt};
+use noq::{ClientConfig, Connection, Endpoint, EndpointConfig, RecvStream, TokioRuntime};
 use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -141,7 +142,7 @@ impl Fetch {
         let controller = factory("noq:newreno")?;
         let mut config = ClientConfig::new(Arc::new(crypto));
         let qlog = self.options.qlog.as_deref();
-        config.transport_config(Arc::new(settings(controller, qlog, "fetch")));
+        config.transport_config(Arc::new(settings(controller, qlog, Side::Fetch)));
         let connected = tokio::select! {
             connected = self.connect(&endpoint, &config, &source, &pin) => connected,
             () = self.stop.raised() => Err(Error::failed("the transfer", "it was stopped")),
@@ -264,33 +265,29 @@ impl Fetch {
         };
         self.told(output.offset, size, look());
         meter.start(look());
+        let mut blocks = Blocks { open: None, left: size - output.offset };
         let mut tick = interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Skip);
         let began = Instant::now();
         let limit = self.options.duration_s.map(Duration::from_secs_f64);
         while output.offset + meter.received_bytes < size {
-            let left = size - output.offset - meter.received_bytes;
-            let wanted = usize::try_from(left).unwrap_or(CHUNK).min(CHUNK);
             tokio::select! {
                 biased;
-                () = self.stop.raised() => return left_off(&mut stream),
+                () = self.stop.raised() => return Ok(None),
                 _ = tick.tick() => {
                     let lanes = look();
                     meter.tick(&lanes);
                     self.told(output.offset + meter.received_bytes, size, lanes);
                     if limit.is_some_and(|limit| began.elapsed() >= limit) {
                         meter.end(look());
-                        return left_off(&mut stream);
+                        return Ok(None);
                     }
                 }
-                chunk = stream.read_chunk(wanted) => match chunk {
-                    Ok(Some(bytes)) => {
-                        meter.received_bytes += bytes.len() as u64;
-                        output.write(&bytes)?;
-                    }
-                    Ok(None) => return Err(Error::failed("the server", "the file ends early")),
-                    Err(error) => return Err(Error::failed("the connection ended", error)),
-                },
+                bytes = blocks.next(connection) => {
+                    let bytes = bytes?;
+                    meter.received_bytes += bytes.len() as u64;
+                    output.write(&bytes)?;
+                }
             }
         }
         meter.end(look());
@@ -355,10 +352,45 @@ async fn opened(connection: &Connection) -> Result<(noq::SendStream, RecvStream)
     opened.map_err(|e| Error::failed("the connection ended", e))
 }
 
-fn left_off(stream: &mut RecvStream) -> Result<Option<String>, Error> {
-    // The server may have finished meanwhile.
-    let _ = stream.stop(VarInt::from_u32(0));
-    Ok(None)
+/// The blocks of a file, one after the other; later ones wait in noq.
+struct Blocks {
+    /// The stream of the block that is read, and bytes that it still has.
+    open: Option<(RecvStream, u64)>,
+    /// Bytes of the blocks after it.
+    left: u64,
+}
+
+impl Blocks {
+    /// The next bytes. Nothing is lost if it is dropped before it is ready.
+    async fn next(&mut self, connection: &Connection) -> Result<Bytes, Error> {
+        loop {
+            if self.open.is_none() {
+                let stream = connection.accept_uni().await;
+                let stream = stream.map_err(|e| Error::failed("the connection ended", e))?;
+                let length = self.left.min(u64::from(BLOCK));
+                self.left -= length;
+                self.open = Some((stream, length));
+            }
+            let Some((stream, left)) = &mut self.open else { continue };
+            match stream.read_chunk(CHUNK).await {
+                Ok(Some(bytes)) if bytes.len() as u64 <= *left => {
+                    *left -= bytes.len() as u64;
+                    return Ok(bytes);
+                }
+                Ok(None) if *left == 0 => self.open = None,
+                Ok(_) => return Err(Error::failed("the server", "a block has another length")),
+                Err(error) => return Err(ended(connection, error)),
+            }
+        }
+    }
+}
+
+/// An error of a stream; if the connection ended, the reason for that.
+fn ended(connection: &Connection, error: noq::ReadError) -> Error {
+    match connection.close_reason() {
+        Some(reason) => Error::failed("the connection ended", reason),
+        None => Error::failed("the transfer ended", error),
+    }
 }
 
 /// An error with what is left to continue.

@@ -1,8 +1,9 @@
 //! What client and server say: four bytes of length, then JSON.
 //!
-//! A client opens a stream and asks. To `Get`, the server answers `Found`, then the bytes of the
-//! file from the wanted offset, then `Digest`; to `Paths` with the state of its paths; or with
-//! `Refused`.
+//! A client opens a stream and asks. To `Get`, the server answers `Found`, sends the bytes of the
+//! file from the wanted offset, and then `Digest`. The bytes go by blocks of 512 KiB, each in a
+//! stream that the server opens, in the order of the file. To `Paths` it answers with the state of
+//! its paths; or to any with `Refused`.
 
 use crate::Error;
 use noq::{RecvStream, SendStream};
@@ -26,7 +27,7 @@ pub(crate) enum Request {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Answer {
-    /// The file is there, with that many bytes; those from the offset follow.
+    /// The file is there, with that many bytes; those from the offset follow in blocks.
     Found { size: u64, controller: String },
     /// SHA-256 of the whole file, as it was sent.
     Digest { sha256: String },

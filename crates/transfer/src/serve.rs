@@ -6,7 +6,7 @@ use crate::lanes::Paths;
 use crate::message::{Answer, Request, SendingPath, read, write};
 use crate::shelf::Shelf;
 use crate::socket::{Source, bind, sourced};
-use crate::transport::{PROTOCOL, settings};
+use crate::transport::{BLOCK, PROTOCOL, Side, settings};
 use crate::{Error, Stop};
 use noq::crypto::rustls::QuicServerConfig;
 use noq::{Connection, Endpoint, EndpointConfig, Incoming, SendStream, TokioRuntime, VarInt};
@@ -167,7 +167,7 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Error> {
 async fn attend(all: Arc<All>, incoming: Incoming) {
     let Ok(factory) = factory(&all.controller) else { return };
     let mut config = all.config.clone();
-    config.transport_config(Arc::new(settings(factory, all.qlog.as_deref(), "serve")));
+    config.transport_config(Arc::new(settings(factory, all.qlog.as_deref(), Side::Serve)));
     // Handshakes that fail are the client's to tell.
     let Ok(accepted) = incoming.accept_with(Arc::new(config)) else { return };
     let Ok(connection) = accepted.await else { return };
@@ -260,20 +260,18 @@ impl Client {
         let controller = self.all.controller.clone();
         let gone = |_: Error| None;
         write(stream, &Answer::Found { size, controller }).await.map_err(gone)?;
-        let mut chunk = vec![0; CHUNK];
+        let mut number = 0;
         while offset + *sent_bytes < size {
-            let wanted = (size - offset - *sent_bytes).min(CHUNK as u64) as usize;
-            match file.read(&mut chunk[..wanted]).await {
-                Ok(count) if count > 0 => {
-                    hash.update(&chunk[..count]);
-                    stream.write_all(&chunk[..count]).await.map_err(|_| None)?;
-                    *sent_bytes += count as u64;
-                }
-                _ => {
-                    let _ = stream.reset(VarInt::from_u32(1));
-                    return Err(Some(format!("{name:?} became shorter, or cannot be read")));
-                }
+            let length = (size - offset - *sent_bytes).min(u64::from(BLOCK));
+            let mut block = self.connection.open_uni().await.map_err(|_| None)?;
+            // Earlier blocks first, what is sent again of them included: the client waits for them.
+            let _ = block.set_priority(-number);
+            number = number.saturating_add(1);
+            if !self.send_block(&mut file, &mut hash, &mut block, length).await? {
+                let _ = block.reset(VarInt::from_u32(1));
+                return Err(Some(format!("{name:?} became shorter, or cannot be read")));
             }
+            *sent_bytes += length;
         }
         let sha256 = hex(&hash.finalize());
         write(stream, &Answer::Digest { sha256 }).await.map_err(gone)?;
@@ -289,6 +287,32 @@ impl Client {
                 _ => Err(None),
             },
         }
+    }
+}
+
+impl Client {
+    /// Sends the next bytes of a file; false if there are fewer.
+    async fn send_block(
+        &self,
+        file: &mut File,
+        hash: &mut Sha256,
+        block: &mut SendStream,
+        length: u64,
+    ) -> Result<bool, Option<String>> {
+        let mut left = usize::try_from(length).map_err(|e| Some(e.to_string()))?;
+        let mut chunk = vec![0; CHUNK.min(left)];
+        while left > 0 {
+            let wanted = left.min(CHUNK);
+            let Ok(count) = file.read(&mut chunk[..wanted]).await else { return Ok(false) };
+            if count == 0 {
+                return Ok(false);
+            }
+            hash.update(&chunk[..count]);
+            block.write_all(&chunk[..count]).await.map_err(|_| None)?;
+            left -= count;
+        }
+        block.finish().map_err(|_| None)?;
+        Ok(true)
     }
 }
 
