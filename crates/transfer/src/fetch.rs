@@ -13,7 +13,7 @@ use crate::transport::{BLOCK, PROTOCOL, Side, settings};
 use crate::{Error, Stop};
 use bytes::Bytes;
 use noq::crypto::rustls::QuicClientConfig;
-use noq::{ClientConfig, Connection, Endpoint, EndpointConfig, RecvStream, TokioRuntime};
+use noq::{ClientConfig, Connection, Endpoint, EndpointConfig, RecvStream, TokioRuntime, VarInt};
 use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -273,14 +273,14 @@ impl Fetch {
         while output.offset + meter.received_bytes < size {
             tokio::select! {
                 biased;
-                () = self.stop.raised() => return Ok(None),
+                () = self.stop.raised() => return left_off(&mut stream),
                 _ = tick.tick() => {
                     let lanes = look();
                     meter.tick(&lanes);
                     self.told(output.offset + meter.received_bytes, size, lanes);
                     if limit.is_some_and(|limit| began.elapsed() >= limit) {
                         meter.end(look());
-                        return Ok(None);
+                        return left_off(&mut stream);
                     }
                 }
                 bytes = blocks.next(connection) => {
@@ -350,6 +350,12 @@ fn checked_times(options: &FetchOptions) -> Result<(), Error> {
 async fn opened(connection: &Connection) -> Result<(noq::SendStream, RecvStream), Error> {
     let opened = connection.open_bi().await;
     opened.map_err(|e| Error::failed("the connection ended", e))
+}
+
+fn left_off(stream: &mut RecvStream) -> Result<Option<String>, Error> {
+    // The server may have finished meanwhile.
+    let _ = stream.stop(VarInt::from_u32(0));
+    Ok(None)
 }
 
 /// The blocks of a file, one after the other; later ones wait in noq.

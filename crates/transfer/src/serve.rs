@@ -6,7 +6,7 @@ use crate::lanes::Paths;
 use crate::message::{Answer, Request, SendingPath, read, write};
 use crate::shelf::Shelf;
 use crate::socket::{Source, bind, sourced};
-use crate::transport::{BLOCK, PROTOCOL, Side, settings};
+use crate::transport::{BLOCK, MOST_BLOCKS, PROTOCOL, Side, settings};
 use crate::{Error, Stop};
 use noq::crypto::rustls::QuicServerConfig;
 use noq::{Connection, Endpoint, EndpointConfig, Incoming, SendStream, TokioRuntime, VarInt};
@@ -260,18 +260,20 @@ impl Client {
         let controller = self.all.controller.clone();
         let gone = |_: Error| None;
         write(stream, &Answer::Found { size, controller }).await.map_err(gone)?;
-        let mut number = 0;
-        while offset + *sent_bytes < size {
-            let length = (size - offset - *sent_bytes).min(u64::from(BLOCK));
-            let mut block = self.connection.open_uni().await.map_err(|_| None)?;
-            // Earlier blocks first, what is sent again of them included: the client waits for them.
-            let _ = block.set_priority(-number);
-            number = number.saturating_add(1);
-            if !self.send_block(&mut file, &mut hash, &mut block, length).await? {
-                let _ = block.reset(VarInt::from_u32(1));
-                return Err(Some(format!("{name:?} became shorter, or cannot be read")));
+        let mut blocks = VecDeque::new();
+        let rest = size - offset;
+        let sending = self.send_blocks(&mut file, &mut hash, rest, (sent_bytes, &mut blocks));
+        let stopped = stream.stopped();
+        let whole = tokio::select! {
+            whole = sending => whole?,
+            // The client has enough: what waits to be sent must not hold up other answers.
+            _ = stopped => {
+                blocks.iter_mut().for_each(|block| drop(block.reset(VarInt::from_u32(0))));
+                return Err(None);
             }
-            *sent_bytes += length;
+        };
+        if !whole {
+            return Err(Some(format!("{name:?} became shorter, or cannot be read")));
         }
         let sha256 = hex(&hash.finalize());
         write(stream, &Answer::Digest { sha256 }).await.map_err(gone)?;
@@ -291,6 +293,35 @@ impl Client {
 }
 
 impl Client {
+    /// Sends the next `rest` bytes of a file; false if there are fewer. Counts them, and keeps the
+    /// streams that the client may not have yet.
+    async fn send_blocks(
+        &self,
+        file: &mut File,
+        hash: &mut Sha256,
+        rest: u64,
+        (sent_bytes, blocks): (&mut u64, &mut VecDeque<SendStream>),
+    ) -> Result<bool, Option<String>> {
+        let mut number = 0;
+        while *sent_bytes < rest {
+            let length = (rest - *sent_bytes).min(u64::from(BLOCK));
+            let mut block = self.connection.open_uni().await.map_err(|_| None)?;
+            // Earlier blocks first, what is sent again of them included: the client waits for them.
+            let _ = block.set_priority(-number);
+            number = number.saturating_add(1);
+            if !self.send_block(file, hash, &mut block, length).await? {
+                let _ = block.reset(VarInt::from_u32(1));
+                return Ok(false);
+            }
+            *sent_bytes += length;
+            blocks.push_back(block);
+            if blocks.len() > MOST_BLOCKS as usize {
+                blocks.pop_front();
+            }
+        }
+        Ok(true)
+    }
+
     /// Sends the next bytes of a file; false if there are fewer.
     async fn send_block(
         &self,

@@ -23,6 +23,9 @@ const WINDOW_BYTES: u32 = 32 << 20;
 /// buffer"): a file in one stream would fail with a path that holds up 3 MB.
 pub(crate) const BLOCK: u32 = 512 << 10;
 
+/// Blocks that a client takes at a time.
+pub(crate) const MOST_BLOCKS: u32 = WINDOW_BYTES / BLOCK;
+
 /// Which end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -42,7 +45,7 @@ impl Side {
     fn blocks(self) -> u32 {
         match self {
             Self::Serve => 0,
-            Self::Fetch => WINDOW_BYTES / BLOCK,
+            Self::Fetch => MOST_BLOCKS,
         }
     }
 }

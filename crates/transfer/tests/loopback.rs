@@ -234,5 +234,6 @@ fn a_measurement_ends_in_time_and_keeps_nothing() {
     assert!(report.goodput_bps > 0.0);
     let shares: f64 = report.lanes.iter().map(|lane| lane.share).sum();
     assert!((shares - 1.0).abs() < 1e-9);
+    assert!(report.lanes.iter().any(|lane| lane.sent_packets > 0), "the server told nothing");
     assert!(!world.at("out").exists() && !world.at("out.part").exists());
 }

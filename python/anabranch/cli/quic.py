@@ -74,8 +74,8 @@ def serve(
 
 @quic_app.command(
     cls=Command,
-    epilog="Example: anabranch quic fetch 192.0.2.7:4433/large.iso --fingerprint 3f0c… --via 10.0.0.2 --via "
-    "192.168.1.5\n\nExample: anabranch quic fetch 192.0.2.7:4433/large.iso --fingerprint 3f0c… --discard "
+    epilog="Example: anabranch quic fetch 192.0.2.7:4433/large.iso --fingerprint 3f0c --via 10.0.0.2 --via "
+    "192.168.1.5\n\nExample: anabranch quic fetch 192.0.2.7:4433/large.iso --fingerprint 3f0c --discard "
     "--duration 30 --warm-up 5 --json paths.json",
 )
 def fetch(
