@@ -1,5 +1,7 @@
 //! Whole transfers over loopback, whose addresses 127.0.0.2 and 127.0.0.3 are two paths.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
