@@ -52,6 +52,8 @@ RUST = {
     "loader": {"kernel", "sharing", "units", "wire"},
     # `wire` for captures that are read; `emulator` for its tables, on Linux.
     "tables": {"scenario", "simulator", "topology", "emulator", "wire", "units"},
+    # Files over real sockets, under our controllers or noq's own.
+    "transfer": {"noq"},
     # Over numbers from any world.
     "fairness": set(),
     # What a page asks; its tests count the kinds of `network` and `transport`.
@@ -76,6 +78,7 @@ RUST = {
         "units",
         "ports",
         "proof",
+        "transfer",
     },
 }
 """For each crate the crates of this workspace that it may depend on, for its tests too."""
@@ -83,8 +86,9 @@ RUST = {
 PYTHON_ONLY_IN = "bindings"
 """The only crate that may know Python."""
 
-OUTSIDE_RUNS = {"bindings", "emulator"}
-"""Crates that may read a clock: the caller of runs, and the world on the wall clock."""
+OUTSIDE_RUNS = {"bindings", "emulator", "transfer"}
+"""Crates that may read a clock: the caller of runs, the world on the wall clock, and programs over
+real sockets."""
 
 OUTSIDE_THE_LIBRARY = (
     "crates/coding/tests/",

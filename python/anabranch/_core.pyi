@@ -495,6 +495,78 @@ class Emulator:
     def elapsed_s(self) -> float:
         """Seconds since `run` was called, zero before."""
 
+def quic_fingerprint(identity: str | PathLike[str]) -> str:
+    """Fingerprint of the certificate in a directory, made there if there is none. Raises OSError.
+    Linux only.
+    """
+
+class QuicServer:
+    """A file, or a directory with all below it, offered over multipath QUIC; runs once. Linux only.
+
+    The socket is bound at once, in the network namespace of the calling thread. The certificate is
+    kept in the directory `identity`, and made there if there is none; without one it is new.
+    `qlog` is a directory. Raises ValueError that names the argument, and OSError.
+    """
+
+    def __init__(
+        self,
+        root: str | PathLike[str],
+        listen: str,
+        *,
+        controller: str,
+        identity: str | PathLike[str] | None = ...,
+        qlog: str | PathLike[str] | None = ...,
+    ) -> None: ...
+    @property
+    def address(self) -> str:
+        """Where it listens, with its port."""
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of its certificate."""
+
+    def run(self) -> None:
+        """Serves in the calling thread until `stop`. Raises OSError."""
+
+    def stop(self) -> None:
+        """Ends `run`; from any thread."""
+
+    def served(self) -> str:
+        """JSON of the transfers that ended since the last call."""
+
+class QuicFetch:
+    """One file over multipath QUIC, by a path for each address of `via`; runs once. Linux only.
+
+    `target` is HOST:PORT/NAME; without an `output` what comes is thrown away. `fingerprint` None
+    accepts any server. The socket is bound at once, in the network namespace of the calling thread.
+    Raises ValueError that names the argument.
+    """
+
+    def __init__(
+        self,
+        target: str,
+        output: str | PathLike[str] | None,
+        *,
+        fingerprint: str | None,
+        via: Sequence[str] = ...,
+        to: Sequence[str] = ...,
+        port: int = ...,
+        resume: bool = ...,
+        duration_s: float | None = ...,
+        warm_up_s: float = ...,
+        qlog: str | PathLike[str] | None = ...,
+    ) -> None: ...
+    def run(self) -> str:
+        """Fetches in the calling thread, until it has all, `duration_s` is over, or `stop`: JSON of
+        its report. Raises ValueError for another fingerprint, and OSError.
+        """
+
+    def stop(self) -> None:
+        """Ends `run`; from any thread."""
+
+    def progress(self) -> tuple[int, int, int]:
+        """Bytes that are here, bytes of the file or 0, and open paths."""
+
 class Spinner:
     """A thread that spins until `stop`, or until the value is gone. Linux only. Raises OSError."""
 

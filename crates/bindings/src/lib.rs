@@ -14,6 +14,8 @@ mod memory;
 mod names;
 mod outside;
 mod proof;
+#[cfg(target_os = "linux")]
+mod quic;
 mod recording;
 mod sharing;
 mod simulate;
@@ -88,6 +90,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<emulate::Emulator>()?;
     #[cfg(target_os = "linux")]
     module.add_class::<emulate::Spinner>()?;
+    #[cfg(target_os = "linux")]
+    module.add_class::<quic::QuicServer>()?;
+    #[cfg(target_os = "linux")]
+    module.add_class::<quic::QuicFetch>()?;
+    #[cfg(target_os = "linux")]
+    module.add_function(wrap_pyfunction!(quic::quic_fingerprint, module)?)?;
     #[cfg(all(target_os = "linux", feature = "kernel"))]
     add_kernel(module)?;
     Ok(())

@@ -10,6 +10,7 @@ from .captured import CAPTURE_EXAMPLES, capture
 from .law import law_app
 from .linux import linux_app
 from .paper import paper_app
+from .quic import quic_app
 from .shared import SHARED_EXAMPLES, shared
 from .sweep import sweep_app
 
@@ -23,3 +24,4 @@ def add_subcommands(app: typer.Typer) -> None:
     app.add_typer(law_app, name="law")
     app.add_typer(sweep_app, name="sweep")
     app.add_typer(paper_app, name="paper")
+    app.add_typer(quic_app, name="quic")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -89,13 +89,23 @@ def starts(plan: Plan, seed: int) -> list[Numbers]:
     ]
 
 
-def connections(plan: Plan, network: Network, seed: int, controllers: Attached) -> list[Connection]:
-    """Sockets of every user, not connected yet. Raises OSError and LinuxError."""
+def connections(
+    plan: Plan,
+    network: Network,
+    seed: int,
+    controllers: Attached,
+    without: Container[str] = (),
+) -> list[Connection]:
+    """Sockets of every user but those of the classes `without`, not connected yet. Raises OSError
+    and LinuxError.
+    """
     made: list[Connection] = []
     try:
         for class_, (planned, when) in enumerate(
             zip(plan.classes, starts(plan, seed), strict=True)
         ):
+            if planned.name in without:
+                continue
             name = controllers.kernel_name(source_of(planned))
             for path in present(planned):
                 network.senders[class_].set_endpoint(path, True)
