@@ -30,10 +30,12 @@ RUST = {
     "wire": {"units"},
     "network": {"units"},
     "transport": {"control", "coding", "wire", "units"},
+    "quic": {"transport", "wire", "units"},
     "topology": {"scenario", "network", "units"},
     "ports": {"control", "formula"},
     "simulator": {
         "topology",
+        "quic",
         "ports",
         "scenario",
         "control",
