@@ -24,6 +24,10 @@ RUST = {
     "formula": {"units"},
     "sharing": {"units"},
     "control": {"formula", "sharing", "units"},
+    # What adapters to QUIC stacks share, and their fronts.
+    "adapter": {"control"},
+    "noq": {"adapter"},
+    "quinn": {"adapter"},
     "proof": {"formula"},
     # The parameters of a kind stand with the kind; a scenario file is composed of them.
     "scenario": {"control", "network", "transport", "units"},
@@ -84,8 +88,15 @@ PYTHON_ONLY_IN = "bindings"
 OUTSIDE_RUNS = {"bindings", "emulator"}
 """Crates that may read a clock: the caller of runs, and the world on the wall clock."""
 
-OUTSIDE_THE_LIBRARY = ("crates/coding/tests/", "crates/coding/benches/")
-"""What no run contains, and needs a clock: real sockets, and a measurement of speed."""
+OUTSIDE_THE_LIBRARY = (
+    "crates/coding/tests/",
+    "crates/coding/benches/",
+    "crates/noq/tests/",
+    "crates/noq/benches/",
+    "crates/quinn/tests/",
+)
+"""What no run contains, and needs a clock: real sockets, a measurement of speed, and tests in
+virtual time, whose instants need a first one."""
 
 PACKAGE = "anabranch"
 
@@ -312,7 +323,9 @@ def dependencies(manifest: Path) -> Iterator[str]:
     for table in tables:
         for kind in ("dependencies", "dev-dependencies", "build-dependencies"):
             for name, entry in table.get(kind, {}).items():
-                yield entry.get("package", name) if isinstance(entry, dict) else name
+                package = entry.get("package", name) if isinstance(entry, dict) else name
+                # Published packages have the prefix; their folders do not.
+                yield package.removeprefix(f"{PACKAGE}-")
 
 
 def crate_violations(root: Path) -> Iterator[str]:

@@ -14,7 +14,7 @@ use core::fmt::{self, Debug};
 /// a name.
 ///
 /// ```
-/// use control::{
+/// use anabranch_control::{
 ///     Acked, AnyController, Cause, CongestionController, ControllerSpec, Outside, Settings,
 ///     Window,
 /// };

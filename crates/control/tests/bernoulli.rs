@@ -7,11 +7,11 @@
 
 mod common;
 
-use common::{acked, controller};
-use control::{
+use anabranch_control::{
     AnyController, AnyLaw, Cause, CongestionController, Law, LawVisitor, PathView, Phase, Settings,
     drift,
 };
+use common::{acked, controller};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 

@@ -2,8 +2,8 @@
 
 mod common;
 
+use anabranch_control::{Acked, AnyController, CongestionController, Phase, Settings, Span};
 use common::{Event, acked, controller, history, settings, tcps, tell, windows};
-use control::{Acked, AnyController, CongestionController, Phase, Settings, Span};
 use proptest::prelude::*;
 
 fn compound(settings: Settings, paths: usize) -> AnyController {

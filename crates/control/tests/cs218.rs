@@ -2,8 +2,8 @@
 
 mod common;
 
+use anabranch_control::{Acked, AnyController, Cause, CongestionController, Phase, Settings, Span};
 use common::{Event, acked, controller, history, settings, tcps, tell, windows};
-use control::{Acked, AnyController, Cause, CongestionController, Phase, Settings, Span};
 use proptest::prelude::*;
 
 fn cs218(name: &str, settings: Settings, paths: usize) -> AnyController {
@@ -88,7 +88,7 @@ proptest! {
                 let rtt_ns = (srtt * 1e9) as u64;
                 let ack = Acked { rtt: Span(rtt_ns), ..acked(0.0, *srtt, Phase::Open) };
                 (0..5).for_each(|_| control.on_ack(path, &ack));
-                control.restart(path, control::Window { cwnd: *cwnd, ssthresh: 1.0 });
+                control.restart(path, anabranch_control::Window { cwnd: *cwnd, ssthresh: 1.0 });
             }
             let rtt_ns = (paths[0].1 * last * 1e9) as u64;
             control.on_ack(0, &Acked { rtt: Span(rtt_ns), ..acked(segments, paths[0].1, Phase::Open) });

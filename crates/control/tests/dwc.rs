@@ -3,8 +3,8 @@
 
 mod common;
 
+use anabranch_control::{AnyController, Cause, CongestionController, Settings, Window};
 use common::{Event, controller, history, settings, tcps, tell, windows};
-use control::{AnyController, Cause, CongestionController, Settings, Window};
 use proptest::prelude::*;
 
 fn dwc(name: &str, settings: Settings, paths: usize) -> AnyController {

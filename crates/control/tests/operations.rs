@@ -5,8 +5,10 @@
 
 mod common;
 
+use anabranch_control::{
+    Acked, AnyController, Cause, CongestionController, Phase, Settings, Span, Window,
+};
 use common::{controller, registered};
-use control::{Acked, AnyController, Cause, CongestionController, Phase, Settings, Span, Window};
 use proptest::prelude::*;
 
 /// The reports that a transport may make on a path.

@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::{Formulas, Path, acked, controller, formulas, registered};
-use control::{
+use anabranch_control::{
     Acked, AnyController, Cause, CongestionController, Law, LawVisitor, Phase, Settings, Shell,
 };
+use common::{Formulas, Path, acked, controller, formulas, registered};
 use proptest::prelude::*;
 
 fn law(name: &str) -> Box<dyn Formulas> {

@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::{acked, windows};
-use control::{
+use anabranch_control::{
     AnyController, Cause, CongestionController, ControllerSpec, Law, LawVisitor, PathView, Phase,
     Settings,
 };
+use common::{acked, windows};
 use proptest::prelude::*;
 
 /// Each shipped text with its settings, and the same law in Rust.

@@ -3,7 +3,7 @@
 #[path = "common/random.rs"]
 mod random;
 
-use formula::{
+use anabranch_formula::{
     Enclosure, FormulaSlots, Inputs, Number, PathSlots, Slot, Symbol, Tape, TextLaw, Two,
 };
 use proptest::prelude::*;

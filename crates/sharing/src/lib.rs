@@ -5,7 +5,7 @@
 //! connection: a simulated controller, a capture and a live host feed it alike.
 //!
 //! ```
-//! use sharing::{AnyDetector, Detection, Sample};
+//! use anabranch_sharing::{AnyDetector, Detection, Sample};
 //! use units::{Span, Time};
 //!
 //! let mut detection = Detection::new(AnyDetector::DEFAULT, 2);

@@ -1,9 +1,9 @@
 //! What every detector keeps whatever samples come, and what the default one finds.
 
+use anabranch_sharing::{AnyDetector, Detection, Sample};
 use proptest::prelude::*;
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
-use sharing::{AnyDetector, Detection, Sample};
 use units::{NANOS, Span, Time};
 
 /// A queue's delay over time, in milliseconds: a random walk that returns to 20 ms within some

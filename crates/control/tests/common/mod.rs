@@ -1,7 +1,7 @@
 //! Helpers of this crate's test harnesses.
 #![allow(dead_code, reason = "each harness is a crate of its own and uses a part")]
 
-use control::{
+use anabranch_control::{
     Acked, AnyController, AnyLaw, Cause, CongestionController, ControllerSpec, Law, LawVisitor,
     PathView, Phase, Settings, Span, Time, Window,
 };

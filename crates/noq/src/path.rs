@@ -1,0 +1,163 @@
+//! One path of a group, as noq holds it.
+
+use crate::group::{Group, span, time};
+use adapter::{Congestion, Event, Flight, Holder, Window};
+use noq_proto::RttEstimator;
+use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The controller of one path: what noq's callbacks tell goes to the group, and the window that
+/// comes back is kept, so that noq reads it without the lock.
+#[derive(Debug)]
+pub struct Path {
+    group: Arc<Group>,
+    holder: Holder,
+    base: Instant,
+    flight: Flight,
+    window: Window,
+    /// Segments per second.
+    pacing: Option<f64>,
+    initial: u64,
+}
+
+impl Path {
+    pub(crate) fn new(group: Arc<Group>, now: Instant, mtu: u16) -> Self {
+        let joined = group.lock().join();
+        let Some((holder, window)) = joined else {
+            return Path::new(group.alone(), now, mtu);
+        };
+        let flight = Flight::new(mtu);
+        let (base, initial) = (group.base(now), flight.bytes(window));
+        Path { group, holder, base, flight, window, pacing: None, initial }
+    }
+
+    /// The number of the path in its group.
+    pub fn slot(&self) -> usize {
+        self.holder.slot
+    }
+
+    /// The group that controls it: the connection's, or one of its own if there was no slot.
+    pub fn group(&self) -> &Arc<Group> {
+        &self.group
+    }
+
+    #[inline]
+    fn step(&mut self, event: Event) {
+        let mut slots = self.group.lock();
+        // Without an answer a copy of this controller speaks for the path.
+        if let Some(window) = slots.step(self.holder, event) {
+            self.window = window;
+            self.pacing = slots.engine().pacing(self.holder.slot);
+        }
+    }
+
+    /// The window now; siblings may have moved it.
+    #[inline]
+    fn now(&self) -> Window {
+        match self.group.moves_siblings() {
+            false => self.window,
+            true => self.group.lock().window(self.holder).unwrap_or(self.window),
+        }
+    }
+}
+
+impl ControllerFactory for Group {
+    fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
+        Box::new(Path::new(self, now, current_mtu))
+    }
+}
+
+impl Controller for Path {
+    fn on_packet_sent(&mut self, _now: Instant, _bytes: u16, pn: u64) {
+        self.flight.on_sent(pn);
+    }
+
+    fn on_ack(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        bytes: u64,
+        pn: u64,
+        app_limited: bool,
+        rtt: &RttEstimator,
+    ) {
+        let srtt = span(rtt.get());
+        let (now, sent) = (time(self.base, now), time(self.base, sent));
+        let (recovered, ack) = self.flight.on_ack(now, sent, bytes, pn, app_limited, srtt);
+        if recovered {
+            self.step(Event::Recovered);
+        }
+        self.step(Event::Ack(ack));
+    }
+
+    fn on_end_acks(&mut self, _: Instant, _in_flight: u64, _: bool, largest: Option<u64>) {
+        self.flight.on_end_acks(largest);
+    }
+
+    fn on_congestion_event(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        is_persistent_congestion: bool,
+        is_ecn: bool,
+        _lost_bytes: u64,
+        _largest_lost_pn: u64,
+    ) {
+        let event = Congestion {
+            now: time(self.base, now),
+            sent: time(self.base, sent),
+            persistent: is_persistent_congestion,
+            ecn: is_ecn,
+        };
+        if let Some(cause) = self.flight.on_congestion(event) {
+            self.step(Event::Congestion(cause));
+        }
+    }
+
+    fn on_spurious_congestion_event(&mut self) {
+        if self.flight.on_spurious() {
+            self.step(Event::Undo);
+        }
+    }
+
+    fn on_mtu_update(&mut self, new_mtu: u16) {
+        if let Some(event) = self.flight.on_mtu(new_mtu, self.now()) {
+            self.step(event);
+        }
+    }
+
+    fn window(&self) -> u64 {
+        self.flight.bytes(self.now())
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        let window = self.now();
+        let mut metrics = ControllerMetrics::default();
+        metrics.congestion_window = self.flight.bytes(window);
+        metrics.ssthresh = self.flight.ssthresh(window);
+        metrics.pacing_rate = self.pacing.map(|rate| self.flight.rate(rate));
+        metrics
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        let window = self.now();
+        let holder = self.group.lock().copy(self.holder, window);
+        Box::new(Path { group: self.group.clone(), holder, window, ..*self })
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.initial
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+impl Drop for Path {
+    fn drop(&mut self) {
+        self.group.lock().leave(self.holder);
+    }
+}

@@ -1,0 +1,134 @@
+//! A group without a connection: slots, floors and copies.
+
+use anabranch_noq::{Group, Refused};
+use noq_proto::congestion::{Controller, ControllerFactory};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const MTU: u16 = 1200;
+
+fn built(group: &Arc<Group>, now: Instant) -> Box<dyn Controller> {
+    Arc::clone(group).build(now, MTU)
+}
+
+fn slots(group: &Group) -> Vec<usize> {
+    group.report().iter().map(|path| path.slot).collect()
+}
+
+fn now() -> Instant {
+    #[expect(clippy::disallowed_methods, reason = "an instant has no zero; only spans count")]
+    Instant::now()
+}
+
+fn lose(path: &mut Box<dyn Controller>, now: Instant, persistent: bool) {
+    path.on_congestion_event(now, now, persistent, false, u64::from(MTU), 1);
+}
+
+#[test]
+fn a_path_takes_the_lowest_free_slot_and_gives_it_back_when_it_is_dropped() {
+    let (group, now) = (Group::named("lia").unwrap(), now());
+    let [first, second] = [built(&group, now), built(&group, now)];
+    assert_eq!(slots(&group), [0, 1]);
+    drop(first);
+    assert_eq!(slots(&group), [1]);
+    let third = built(&group, now);
+    assert_eq!(slots(&group), [0, 1]);
+    drop((second, third));
+    assert!(slots(&group).is_empty());
+}
+
+#[test]
+fn a_path_beyond_the_slots_is_controlled_alone() {
+    let now = now();
+    let group = Group::with_paths(&"olia".parse().unwrap(), Default::default(), 2).unwrap();
+    let mut paths: Vec<_> = (0..4).map(|_| built(&group, now)).collect();
+    assert_eq!(slots(&group), [0, 1]);
+    lose(&mut paths[3], now + Duration::from_secs(1), false);
+    assert_eq!(paths[3].window(), 5 * u64::from(MTU));
+    assert_eq!(paths[0].window(), 10 * u64::from(MTU));
+}
+
+#[test]
+fn a_copy_of_a_migrating_path_takes_its_slot_over_and_is_no_sibling() {
+    let (group, now) = (Group::named("balia").unwrap(), now());
+    let original = built(&group, now);
+    let mut copy = original.clone_box();
+    assert_eq!(slots(&group), [0]);
+    drop(original);
+    lose(&mut copy, now + Duration::from_secs(1), false);
+    assert_eq!(copy.window(), 5 * u64::from(MTU));
+    assert_eq!(group.windows()[0].1.cwnd, 5.0);
+}
+
+#[test]
+fn the_original_has_its_window_again_when_the_migration_fails() {
+    let (group, now) = (Group::named("lia").unwrap(), now());
+    let mut original = built(&group, now);
+    let mut copy = original.clone_box();
+    lose(&mut copy, now + Duration::from_secs(1), false);
+    lose(&mut original, now + Duration::from_secs(1), true); // it does not speak for the path
+    assert_eq!(original.window(), 10 * u64::from(MTU));
+    drop(copy);
+    assert_eq!(group.windows()[0].1.cwnd, 10.0);
+    lose(&mut original, now + Duration::from_secs(2), false);
+    assert_eq!(original.window(), 5 * u64::from(MTU));
+}
+
+#[test]
+fn persistent_congestion_leaves_two_packets_and_no_window_is_smaller() {
+    let (group, start) = (Group::named("lia").unwrap(), now());
+    let mut path = built(&group, start);
+    for second in 1..10 {
+        lose(&mut path, start + Duration::from_secs(second), second == 1);
+        assert_eq!(path.window(), 2 * u64::from(MTU));
+    }
+}
+
+#[test]
+fn losses_and_marks_of_one_round_trip_reduce_once_and_a_spurious_one_is_undone() {
+    let (group, start) = (Group::named("reno").unwrap(), now());
+    let mut path = built(&group, start);
+    let found = start + Duration::from_millis(100);
+    let sent = start + Duration::from_millis(40);
+    for ecn in [false, true, false] {
+        path.on_congestion_event(found, sent, false, ecn, 1200, 7);
+        assert_eq!(path.window(), 5 * u64::from(MTU));
+    }
+    path.on_spurious_congestion_event();
+    assert_eq!(path.window(), 10 * u64::from(MTU));
+    path.on_spurious_congestion_event();
+    let later = found + Duration::from_millis(1);
+    path.on_congestion_event(later, later, false, true, 0, 9);
+    assert_eq!(path.window(), 5 * u64::from(MTU));
+    path.on_spurious_congestion_event(); // a mark is not undone
+    assert_eq!(path.window(), 5 * u64::from(MTU));
+}
+
+#[test]
+fn larger_packets_leave_the_window_its_bytes() {
+    let (group, start) = (Group::named("lia").unwrap(), now());
+    let mut path = built(&group, start);
+    path.on_mtu_update(1452);
+    let bytes = group.report()[0].cwnd * 1452.0;
+    assert!((bytes - 12_000.0).abs() < 1e-9, "{bytes}");
+    assert_eq!(path.window(), 8 * 1452); // whole packets
+}
+
+#[test]
+fn a_controller_that_needs_more_than_noq_tells_is_refused_by_name() {
+    for (text, part) in [
+        ("lia+sbd", "`lia+sbd` needs one-way delays"),
+        ("bbr", "`bbr` needs samples of the delivery rate"),
+        ("tfrc", "`tfrc` needs the reports of a TFRC receiver"),
+        ("kernel:lia", "`kernel:lia` runs in the kernel alone"),
+        ("oila", "did you mean `olia`?"),
+    ] {
+        let refused = Group::named(text).expect_err(text).to_string();
+        assert!(refused.contains(part), "{refused}");
+    }
+    let small = anabranch_noq::Settings { initial_window: 0.5, ..Default::default() };
+    let refused = Group::new(&"lia".parse().unwrap(), small).unwrap_err();
+    assert!(matches!(refused, Refused::Setting { field: "initial_window", .. }), "{refused}");
+    let refused = Group::with_paths(&"lia".parse().unwrap(), Default::default(), 0).unwrap_err();
+    assert_eq!(refused, Refused::Paths(0));
+}
