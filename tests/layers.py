@@ -34,7 +34,7 @@ RUST = {
     "wire": {"units"},
     "network": {"units"},
     "transport": {"control", "coding", "wire", "units"},
-    "quic": {"transport", "wire", "units"},
+    "quic": {"control", "noq", "transport", "wire", "units"},
     "topology": {"scenario", "network", "units"},
     "ports": {"control", "formula"},
     "simulator": {

@@ -1,7 +1,10 @@
-//! Congestion control of connections.
+//! Congestion control of connections: the stack's own, or a controller of [`control`] by way of the
+//! adapter that other programs use.
 
+use control::{ControllerSpec, Settings};
+use noq::{Group, Refused};
 use noq_proto::congestion::{Bbr3Config, ControllerFactory, CubicConfig, NewRenoConfig};
-use std::fmt::{Debug, Formatter, Result};
+use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
 /// What makes the controllers of one connection.
@@ -18,7 +21,7 @@ pub struct Control {
 }
 
 impl Debug for Control {
-    fn fmt(&self, formatter: &mut Formatter<'_>) -> Result {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         formatter.debug_tuple("Control").field(&self.name).finish()
     }
 }
@@ -45,6 +48,23 @@ impl Control {
             _ => return None,
         };
         Some(Control { name: name.into(), make })
+    }
+
+    /// A controller of [`control`] over all paths of a connection, at most `paths`.
+    ///
+    /// # Errors
+    /// If the stack does not tell the controller what it needs.
+    pub fn coupled(
+        spec: &ControllerSpec,
+        settings: Settings,
+        paths: usize,
+    ) -> Result<Self, Refused> {
+        Group::with_paths(spec, settings, paths)?;
+        let own = spec.clone();
+        let make = move |_: u64| -> Factory {
+            Group::with_paths(&own, settings, paths).expect("it was made before")
+        };
+        Ok(Control { name: spec.to_string(), make: Arc::new(make) })
     }
 
     /// A factory for one connection.

@@ -1,9 +1,11 @@
 //! A host: an endpoint of the stack with one connection, and the datagrams that it sends.
 
 use crate::clock::{instant, time};
+use crate::control::Factory;
 use crate::settings::Settings;
 use crate::tls;
 use bytes::BytesMut;
+use noq_proto::congestion::NewRenoConfig;
 use noq_proto::{
     Connection, ConnectionHandle, ConnectionId, ConnectionIdGenerator, DatagramEvent, EcnCodepoint,
     Endpoint, EndpointConfig, Event, FourTuple, InvalidCid, Transmit, TransportConfig, VarInt,
@@ -22,6 +24,13 @@ const PORT: u16 = 443;
 
 /// Bytes of a connection ID.
 const ID_BYTES: usize = 8;
+
+/// After so much silence one of several paths is given up, and its data sent on another one. The
+/// stack has no value of its own; this is iroh's.
+const PATH_IDLE: Duration = Duration::from_secs(15);
+
+/// A path without data is kept by packets at this interval; iroh's too.
+const KEEP_ALIVE: Duration = Duration::from_secs(5);
 
 /// The two ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,8 +75,11 @@ pub(crate) struct Host {
 impl Host {
     /// A host with randomness from `seed`; a server accepts the first connection.
     pub(crate) fn new(side: Side, settings: &Settings, seed: u64) -> Self {
-        let transport = Arc::new(transport(settings));
-        let server = (side == Side::Server).then(|| Arc::new(tls::server_config(transport)));
+        let server = (side == Side::Server).then(|| {
+            // A server sends no data: what its windows are does not matter.
+            let own = NewRenoConfig::default();
+            Arc::new(tls::server_config(Arc::new(transport(settings, Arc::new(own)))))
+        });
         let own = seed ^ side as u64;
         Host {
             side,
@@ -85,7 +97,9 @@ impl Host {
     pub(crate) fn connect(&mut self, now: Time, path: usize, settings: &Settings, seed: u64) {
         let id = ConnectionId::new(&Numbers(seed).bytes::<20>());
         let mut config = tls::client_config();
-        config.transport_config(Arc::new(transport(settings)));
+        let initial = settings.options.initial_window * f64::from(settings.mtu());
+        let factory = settings.control.factory(initial as u64);
+        config.transport_config(Arc::new(transport(settings, factory)));
         config.initial_dst_cid_provider(Arc::new(move || id));
         let remote = SocketAddr::new(address(Side::Server, path), PORT);
         let connected = self.endpoint.connect(instant(now), config, remote, tls::SERVER);
@@ -215,11 +229,10 @@ fn codepoint(flags: Flags) -> Option<EcnCodepoint> {
 }
 
 /// The transport of both sides. What is not set here is as the stack has it.
-fn transport(settings: &Settings) -> TransportConfig {
+fn transport(settings: &Settings, control: Factory) -> TransportConfig {
     let options = &settings.options;
     let mtu = settings.mtu();
     let window = VarInt::from_u64(options.receive_buffer.0).unwrap_or(VarInt::MAX);
-    let initial_window = (options.initial_window * f64::from(mtu)) as u64;
     let mut config = TransportConfig::default();
     config
         // The path's MTU is known, so that nothing searches for it or takes losses for a smaller.
@@ -234,9 +247,13 @@ fn transport(settings: &Settings) -> TransportConfig {
         .send_window(options.receive_buffer.0.saturating_mul(2))
         // A run may have longer pauses and outages.
         .max_idle_timeout(None)
-        .congestion_controller_factory(settings.control.factory(initial_window));
+        .congestion_controller_factory(control);
     if settings.backup.len() > 1 {
-        config.max_concurrent_multipath_paths(settings.backup.len() as u32);
+        config
+            .max_concurrent_multipath_paths(settings.backup.len() as u32)
+            // The stack finds that data on a silent path is lost when it gives the path up.
+            .default_path_max_idle_timeout(Some(PATH_IDLE))
+            .default_path_keep_alive_interval(Some(KEEP_ALIVE));
     }
     config
 }

@@ -26,6 +26,7 @@ mod opportunities;
 mod overrides;
 mod path;
 mod protocol;
+mod quic;
 mod queue;
 mod radio;
 mod read;

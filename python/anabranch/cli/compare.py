@@ -17,8 +17,10 @@ from ..files import check_writable, write_json
 from ..offers import chosen
 from ..plan import Plan
 from ..prediction import as_result, predicted
+from ..quic import WORLD as QUIC
+from ..quic import overrides_for
 from ..result import FORMAT, Result, cell_of, provenance
-from ..scenario import Scenario
+from ..scenario import Scenario, ScenarioError
 from ..statistics import RATE, Interval, apart, column, difference, percent, relative
 from . import INTERRUPTED, paired
 from .fair import tell_not_judged
@@ -30,11 +32,11 @@ from .simulate import simulated, tell_short
 from .terminal import columns, console, named, stopped
 
 THEORY, SIMULATION, LINUX = "theory", "simulation", "linux"
-WORLDS = (THEORY, SIMULATION, LINUX)
+WORLDS = (THEORY, SIMULATION, QUIC, LINUX)
 USUAL = f"{THEORY},{SIMULATION}"
 """The worlds where none is asked for: the kernel takes real time."""
-REPEAT = {SIMULATION: 10, LINUX: 3}
-"""Replications where nothing is said: those on the kernel take real time."""
+REPEAT = {SIMULATION: 10, QUIC: 3, LINUX: 3}
+"""Replications where nothing is said: those of QUIC take cryptography, those on the kernel real time."""
 TOLERANCE = 0.1
 """The relative difference that is agreement where nothing is said."""
 TUN = Path("/dev/net/tun")
@@ -142,7 +144,7 @@ def compare_command(source: str, asked: CompareOptions) -> None:
         paired.paired_command(scenario_from(source), names, seeds, asked)
         return
     wanted = checked_worlds(asked.worlds or USUAL)
-    if SIMULATION not in wanted and asked.making != Making():
+    if not {SIMULATION, QUIC} & set(wanted) and asked.making != Making():
         raise ValueError(
             f"--on, --store and --threads are of simulations, and --worlds is {asked.worlds}: leave them out"
         )
@@ -169,6 +171,11 @@ def compare_command(source: str, asked: CompareOptions) -> None:
         except theory.TheoryError as error:
             tell_no_answer(THEORY, str(error))
             continue
+        except ScenarioError as error:
+            if world != QUIC:
+                raise
+            tell_no_answer(QUIC, str(error))
+            continue
         except Unmeasured as error:
             tell_no_answer(LINUX, str(error))
             ended = typer.Exit(2)
@@ -191,8 +198,8 @@ def compare_command(source: str, asked: CompareOptions) -> None:
 def of_world(
     world: str, scenario: Scenario, plan: Plan, seeds: dict[str, range], asked: CompareOptions
 ) -> Result:
-    """The result of a world for a scenario. Raises TheoryError if theory has no answer, and
-    Unmeasured if the kernel has none.
+    """The result of a world for a scenario. Raises TheoryError if theory has no answer, Unmeasured
+    if the kernel has none, and ScenarioError if the QUIC stack has none.
     """
     options: dict[str, Any] = {"controller": asked.controller, "overrides": asked.overrides}
     if world == THEORY:
@@ -201,6 +208,10 @@ def of_world(
     if world == SIMULATION:
         with asked.making.maker() as maker:
             return simulated(scenario, seeds[world], maker, **options)
+    if world == QUIC:
+        options["overrides"] = overrides_for(scenario, **options)
+        with asked.making.maker() as maker:
+            return replace(simulated(scenario, seeds[world], maker, **options), world=QUIC)
     return measured(scenario, seeds[world], **options)
 
 

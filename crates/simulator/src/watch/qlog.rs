@@ -60,6 +60,7 @@ impl Qlog {
                     Protocol::Tcp if class.controller.needs().reports => "TFRC",
                     Protocol::Tcp => "TCP",
                     Protocol::Udp => "UDP",
+                    Protocol::Quic => "QUIC",
                 },
                 events: Vec::new(),
                 outstanding: BTreeMap::new(),
