@@ -289,8 +289,8 @@ impl FromStr for ControllerSpec {
     type Err = UnknownController;
 
     /// Parses `NAME`, `NAME:OPTION`, either with `+SLOW_START`, `+sbd` or `+sbd:DETECTOR` after it,
-    /// `kernel:NAME`, `linux:NAME` or `noq:NAME`; or the text of a law. Case, hyphens, underscores and spaces
-    /// of names are ignored.
+    /// `kernel:NAME`, `linux:NAME` or `noq:NAME`; or the text of a law. Case, hyphens, underscores
+    /// and spaces of names are ignored.
     fn from_str(text: &str) -> Result<Self, UnknownController> {
         if is_text(text) {
             return written(text);

@@ -4,9 +4,10 @@
 //! the server proves itself by a raw public key (RFC 7250) of Ed25519, whose signatures have 64
 //! bytes, and there are no tickets.
 
+use crate::clock::NoCalendar;
+use noq_proto::TransportConfig;
 use noq_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use noq_proto::crypto::{CryptoError, HandshakeTokenKey};
-use noq_proto::{TimeSource, TransportConfig};
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use rustls::SignatureScheme;
 use rustls::client::Resumption;
@@ -20,7 +21,6 @@ use rustls::server::AlwaysResolvesServerRawPublicKeys;
 use rustls::sign::CertifiedKey;
 use rustls::{DigitallySignedStruct, DistinguishedName, Error, PeerMisbehaved};
 use std::sync::{Arc, LazyLock};
-use std::time::SystemTime;
 
 /// The name of the server.
 pub(crate) const SERVER: &str = "server.test";
@@ -29,8 +29,7 @@ pub(crate) const SERVER: &str = "server.test";
 const SECRET: [u8; 32] = *b"the server of every simulation  ";
 
 /// What is before the 32 bytes of a private key of Ed25519 (RFC 8410 §7).
-const PRIVATE: [u8; 16] =
-    [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
+const PRIVATE: [u8; 16] = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
 
 /// What is before the 32 bytes of a public key of Ed25519 (RFC 8410 §4).
 const PUBLIC: [u8; 12] = [0x30, 0x2a, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 3, 0x21, 0];
@@ -158,14 +157,5 @@ impl HandshakeTokenKey for NoTokens {
 
     fn open<'a>(&self, _nonce: u128, _data: &'a mut [u8]) -> Result<&'a [u8], CryptoError> {
         Err(CryptoError)
-    }
-}
-
-/// The date, which only tokens would need.
-struct NoCalendar;
-
-impl TimeSource for NoCalendar {
-    fn now(&self) -> SystemTime {
-        SystemTime::UNIX_EPOCH
     }
 }

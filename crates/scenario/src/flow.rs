@@ -219,7 +219,8 @@ impl Flow {
         let wrong = |wrong: WrongKey| placed(wrong.below("transport"));
         check_options(&options).map_err(wrong)?;
         if self.protocol == Protocol::Quic {
-            quic::check(self, self.paths(topology), &options).map_err(placed)?;
+            let count = self.paths(topology);
+            quic::check(&self.path, count, &self.transport, &options).map_err(placed)?;
         }
         self.check_controller()
     }
@@ -288,6 +289,10 @@ impl Flow {
     }
 
     fn check_protocol(&self) -> Result<(), WrongKey> {
+        if self.protocol == Protocol::Quic && self.striped {
+            let right = "QUIC puts data on the first path with room: leave `striped` out";
+            return Err(WrongKey::new("striped", "it is QUIC, and striped", right));
+        }
         if self.protocol != Protocol::Udp {
             return match self.echo {
                 true => {
@@ -342,8 +347,7 @@ impl Flow {
         let spec = self.controller.spec.as_ref().map_err(|unknown| {
             wrong(unknown.to_string(), "`anabranch list controllers` shows all of them")
         })?;
-        if let Some((problem, help)) =
-            quic::wrong_controller(spec, self.protocol == Protocol::Quic)
+        if let Some((problem, help)) = quic::wrong_controller(spec, self.protocol == Protocol::Quic)
         {
             return Err(wrong(problem, help));
         }

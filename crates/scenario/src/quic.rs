@@ -1,7 +1,6 @@
 //! What a flow over QUIC can have: the stack is taken as it is published, so that what it cannot do
 //! is refused by name.
 
-use crate::flow::Flow;
 use crate::path::Path;
 use crate::report::WrongKey;
 use control::{ControllerKind, ControllerSpec};
@@ -13,25 +12,27 @@ const MIN_PACKET: u64 = 1228;
 /// Most paths of a connection: the adapter of the controllers has places for as many.
 const MOST_PATHS: usize = 32;
 
-/// Checks the keys of a flow over QUIC that has so many paths.
-pub(crate) fn check(flow: &Flow, paths: usize, options: &Options) -> Result<(), WrongKey> {
-    if flow.striped {
-        let right = "QUIC puts data on the first path with room: leave `striped` out";
-        return Err(WrongKey::new("striped", "it is QUIC, and striped", right));
-    }
-    if flow.path.iter().any(|path| path.coding.is_some()) {
+/// Checks the paths and the transport options of a flow over QUIC. Of the paths that are written
+/// there are `count`; `options` are the flow's own over those of the scenario.
+pub(crate) fn check(
+    written: &[Path],
+    count: usize,
+    own: &OptionTable,
+    options: &Options,
+) -> Result<(), WrongKey> {
+    if written.iter().any(|path| path.coding.is_some()) {
         let right = "only paths of TCP and MPTCP can be coded";
         return Err(WrongKey::new("path", "it is QUIC, and a path is coded", right));
     }
-    if paths > MOST_PATHS {
-        let what = format!("it is QUIC, and has {paths} paths");
+    if count > MOST_PATHS {
+        let what = format!("it is QUIC, and has {count} paths");
         return Err(WrongKey::new("path", what, "a connection has at most 32"));
     }
-    if flow.path.iter().all(Path::leaves) {
+    if written.iter().all(Path::leaves) {
         let right = "the stack does not close its last path: leave `leave` out of one of them";
         return Err(WrongKey::new("path", "it is QUIC, and every path leaves", right));
     }
-    check_own_options(&flow.transport).map_err(|wrong| wrong.below("transport"))?;
+    check_own_options(own).map_err(|wrong| wrong.below("transport"))?;
     check_options(options).map_err(|wrong| wrong.below("transport"))
 }
 
@@ -103,8 +104,7 @@ pub(crate) fn wrong_controller(
     spec: &ControllerSpec,
     quic: bool,
 ) -> Option<(String, &'static str)> {
-    const CHOOSE: &str =
-        "choose a controller that needs acknowledgements alone, such as lia, or one of the stack's \
+    const CHOOSE: &str = "choose a controller that needs acknowledgements alone, such as lia, or one of the stack's \
          own: noq:newreno, noq:cubic, noq:bbr3";
     if !quic {
         let name = spec.noq()?;

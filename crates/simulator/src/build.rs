@@ -116,11 +116,7 @@ impl Builder<'_> {
 
     fn add_class(&mut self, index: u32, class: &Class) {
         let mut starts = Stream::new(self.seed, "flow", &class.name, 0);
-        let common = Common {
-            index,
-            class,
-            protocol: protocol(class, self.source(class, 0)),
-        };
+        let common = Common { index, class, protocol: protocol(class, self.source(class, 0)) };
         let (links, hops) = (self.topology.links.len(), self.topology.hops.len());
         for user in 0..class.count {
             let start = Time::from(class.start) + starts.within(class.spread);

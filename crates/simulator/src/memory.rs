@@ -81,7 +81,8 @@ pub fn needed(plan: &Plan, observe: Observe, runs: usize, at_once: usize) -> Nee
     let copies = each(&|class| private(plan, class));
     let queued: u64 = plan.links.iter().map(|link| room(&link.queue)).sum();
     let quic = plan.classes.iter().filter(|class| class.protocol == Protocol::Quic);
-    let quic: u64 = quic.map(|class| u64::from(class.count) * class.paths.len() as u64 * QUIC).sum();
+    let quic: u64 =
+        quic.map(|class| u64::from(class.count) * class.paths.len() as u64 * QUIC).sum();
     let world = users * USER + paths * PATH + copies * COPY + (started + queued) * PACKET + quic;
     let numbers = paths * COLUMNS[0] + users * COLUMNS[1] + plan.links.len() as u64 * COLUMNS[2];
     let samples = plan.duration.0 / plan.sample.0.max(1) + 1;

@@ -352,7 +352,9 @@ impl PackedSegment {
     pub(crate) fn discard(self, store: &mut SideStore) {
         match self.kind() {
             Kind::Ack => drop(store.take(high(self.amounts))),
-            Kind::Stored | Kind::Quic | Kind::QuicAnswer => drop(store.segments.take(high(self.amounts))),
+            Kind::Stored | Kind::Quic | Kind::QuicAnswer => {
+                drop(store.segments.take(high(self.amounts)))
+            }
             _ => {}
         }
     }

@@ -157,7 +157,6 @@ fn what_the_stack_cannot_do_is_refused_by_name() {
     for (flow, named) in [
         ("transport.scheduler = \"round-robin\"", "transport.scheduler"),
         ("transport.rack = true", "transport.rack"),
-        ("transport.packet = \"1000 B\"", "transport.packet is 1000 B"),
         ("transport.small_queue = \"10 kB\"", "transport.small_queue"),
         ("echo = true", "echo"),
         ("controller = \"tfrc\"", "reports"),
@@ -166,6 +165,9 @@ fn what_the_stack_cannot_do_is_refused_by_name() {
     ] {
         assert!(read(flow).contains(named), "{flow}: {}", read(flow));
     }
+    let small = mixed(QUIC, QUIC) + "[transport]\npacket = \"1000 B\"\npayload = \"948 B\"\n";
+    let small = scenario::Plan::read(&small, "s", &[]).expect_err("1200 bytes do not fit");
+    assert!(small.to_string().contains("transport.packet is 1 kB"), "{small}");
     let tcp = scenario::Plan::read(&mixed(QUIC, "controller = \"noq:cubic\""), "s", &[]);
     assert!(tcp.expect_err("TCP").to_string().contains("protocol = \"quic\""));
     assert_eq!(check(&plan(&mixed(QUIC, QUIC))), Ok(()));

@@ -36,7 +36,7 @@ WORLDS = (THEORY, SIMULATION, QUIC, LINUX)
 USUAL = f"{THEORY},{SIMULATION}"
 """The worlds where none is asked for: the kernel takes real time."""
 REPEAT = {SIMULATION: 10, QUIC: 3, LINUX: 3}
-"""Replications where nothing is said: those of QUIC take cryptography, those on the kernel real time."""
+"""Replications where nothing is said: those of QUIC encrypt, those on the kernel take real time."""
 TOLERANCE = 0.1
 """The relative difference that is agreement where nothing is said."""
 TUN = Path("/dev/net/tun")
@@ -121,6 +121,10 @@ class Unmeasured(Exception):
     """The kernel was to be measured and gave no valid result."""
 
 
+class NotQuic(Exception):
+    """The QUIC stack cannot run the scenario."""
+
+
 def compare_command(source: str, asked: CompareOptions) -> None:
     """Prints worlds side by side; exit status 1 when a class differs by more than it may.
 
@@ -168,13 +172,8 @@ def compare_command(source: str, asked: CompareOptions) -> None:
     for world in wanted:
         try:
             results[world] = of_world(world, scenario, plan, seeds_of, asked)
-        except theory.TheoryError as error:
-            tell_no_answer(THEORY, str(error))
-            continue
-        except ScenarioError as error:
-            if world != QUIC:
-                raise
-            tell_no_answer(QUIC, str(error))
+        except (theory.TheoryError, NotQuic) as error:
+            tell_no_answer(world, str(error))
             continue
         except Unmeasured as error:
             tell_no_answer(LINUX, str(error))
@@ -199,7 +198,7 @@ def of_world(
     world: str, scenario: Scenario, plan: Plan, seeds: dict[str, range], asked: CompareOptions
 ) -> Result:
     """The result of a world for a scenario. Raises TheoryError if theory has no answer, Unmeasured
-    if the kernel has none, and ScenarioError if the QUIC stack has none.
+    if the kernel has none, and NotQuic if the QUIC stack has none.
     """
     options: dict[str, Any] = {"controller": asked.controller, "overrides": asked.overrides}
     if world == THEORY:
@@ -209,7 +208,10 @@ def of_world(
         with asked.making.maker() as maker:
             return simulated(scenario, seeds[world], maker, **options)
     if world == QUIC:
-        options["overrides"] = overrides_for(scenario, **options)
+        try:
+            options["overrides"] = overrides_for(scenario, **options)
+        except ScenarioError as error:
+            raise NotQuic(str(error)) from error
         with asked.making.maker() as maker:
             return replace(simulated(scenario, seeds[world], maker, **options), world=QUIC)
     return measured(scenario, seeds[world], **options)
