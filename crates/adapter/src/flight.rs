@@ -15,8 +15,10 @@ pub struct Flight {
     una: u64,
     /// Packet number after the largest that was sent.
     nxt: u64,
-    /// The acknowledgement in progress: the packet that it named last, and its round trip.
-    last: (u64, Span),
+    /// Packet number after the largest that an earlier acknowledgement named.
+    ended: u64,
+    /// Round trip of the packet that the acknowledgement in progress named last.
+    last: Span,
     /// Newest round-trip sample; zero before the first.
     rtt: Span,
     recovery: Recovery,
@@ -55,7 +57,8 @@ impl Flight {
             mtu: f64::from(mtu.max(1)),
             una: 0,
             nxt: 0,
-            last: (0, Span::ZERO),
+            ended: 0,
+            last: Span::ZERO,
             rtt: Span::ZERO,
             recovery: Recovery::None,
             undoable: false,
@@ -81,7 +84,7 @@ impl Flight {
 
     /// The slow-start threshold in bytes; `None` while it is infinite.
     pub fn ssthresh(&self, window: Window) -> Option<u64> {
-        window.ssthresh.is_finite().then(|| (window.ssthresh * self.mtu) as u64)
+        window.ssthresh.is_finite().then_some((window.ssthresh * self.mtu) as u64)
     }
 
     /// A rate in segments per second as bytes per second.
@@ -96,7 +99,8 @@ impl Flight {
     }
 
     /// A packet of `bytes` bytes was acknowledged: whether recovery ended by that, and what the
-    /// controller is told.
+    /// controller is told. A stack that gives no packet numbers has them from
+    /// [`Flight::on_end_acks`] alone.
     ///
     /// The stack's estimate `srtt` counts from the second acknowledgement of a path on: before, it
     /// is a guess.
@@ -106,7 +110,7 @@ impl Flight {
         now: Time,
         sent: Time,
         bytes: u64,
-        packet: u64,
+        packet: Option<u64>,
         app_limited: bool,
         srtt: Span,
     ) -> (bool, Acked) {
@@ -118,9 +122,11 @@ impl Flight {
         if !before {
             self.recovery = Recovery::None;
         }
-        self.una = self.una.max(packet.saturating_add(1));
-        self.nxt = self.nxt.max(self.una);
-        self.last = (packet, now.since(sent));
+        if let Some(packet) = packet {
+            self.una = self.una.max(packet.saturating_add(1));
+            self.nxt = self.nxt.max(self.una);
+        }
+        self.last = now.since(sent);
         let acked = Acked {
             segments: bytes as f64 / self.mtu,
             srtt: if self.rtt > Span::ZERO { srtt } else { Span::ZERO },
@@ -134,13 +140,18 @@ impl Flight {
         (recovered, acked)
     }
 
-    /// The acknowledgement ends. If it named the `largest` packet so far, that one's round trip is
-    /// a sample (RFC 9002 §5.1).
+    /// The acknowledgement ends. If it named a larger packet than all before, that one's round trip
+    /// is a sample (RFC 9002 §5.1).
     #[inline]
     pub fn on_end_acks(&mut self, largest: Option<u64>) {
-        if largest == Some(self.last.0) && self.last.1 > Span::ZERO {
-            self.rtt = self.last.1;
-            self.last.1 = Span::ZERO; // one sample for each packet
+        let end = largest.map_or(0, |largest| largest.saturating_add(1));
+        if end > self.ended {
+            self.ended = end;
+            self.una = self.una.max(end);
+            self.nxt = self.nxt.max(end);
+            if self.last > Span::ZERO {
+                self.rtt = self.last;
+            }
         }
     }
 

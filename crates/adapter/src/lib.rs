@@ -8,8 +8,6 @@
 //!
 //! Nothing here reads a clock, takes a lock or knows a stack: `anabranch-noq` and
 //! `anabranch-quinn` are the fronts.
-#![no_std]
-
 extern crate alloc;
 
 mod engine;
@@ -19,6 +17,7 @@ mod log;
 mod refused;
 mod replay;
 mod slots;
+pub mod time;
 
 pub use control::{Acked, Cause, ControllerSpec, Settings, Span, Time, Window};
 pub use engine::Engine;

@@ -47,3 +47,7 @@ pub use slow_start::{AnySlowStart, HyStart, SlowStart, Standard, Step};
 pub use spec::{ControllerKind, ControllerSpec, UnknownController, law_file};
 pub use units::{Span, Time};
 pub use written::{Notes, Written};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

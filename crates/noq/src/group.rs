@@ -1,10 +1,8 @@
 //! The paths of one connection, which share a controller.
 
-use adapter::{ControllerSpec, Engine, FLOOR, Refused, Settings, Slots, Span, Step, Time, Window};
+use adapter::{ControllerSpec, Engine, FLOOR, Refused, Settings, Slots, Step, Window};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-
-const NANOS: u64 = 1_000_000_000;
 
 /// Paths of a group unless it is told otherwise.
 pub const DEFAULT_PATHS: usize = 8;
@@ -73,8 +71,7 @@ impl Group {
     ) -> Result<Arc<Group>, Refused> {
         Refused::unless_fit(spec, &settings, paths)?;
         let settings = Settings { min_window: settings.min_window.max(FLOOR), ..settings };
-        let engine = Engine::new(spec, settings, paths)
-            .ok_or_else(|| Refused::Kernel { controller: spec.to_string() })?;
+        let engine = Engine::new(spec, settings, paths).expect("it was found fit");
         Ok(Arc::new(Group {
             spec: spec.clone(),
             settings,
@@ -147,16 +144,4 @@ impl Group {
     pub(crate) fn base(&self, now: Instant) -> Instant {
         *self.base.get_or_init(|| now)
     }
-}
-
-/// The controller's time of an instant.
-#[inline]
-pub(crate) fn time(base: Instant, instant: Instant) -> Time {
-    Time(span(instant.saturating_duration_since(base)).0)
-}
-
-/// A duration in the controller's unit; it wraps after 584 years.
-#[inline]
-pub(crate) fn span(duration: Duration) -> Span {
-    Span(duration.as_secs().wrapping_mul(NANOS).wrapping_add(duration.subsec_nanos().into()))
 }

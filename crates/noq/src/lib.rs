@@ -1,9 +1,4 @@
-//! Coupled multipath congestion control for noq.
-//!
-//! A [`Group`] is the congestion control of one connection over all of its paths. It is the
-//! factory of noq's controllers: noq asks it for one on each path, and all of them share what they
-//! know.
-#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+#![doc = include_str!("../README.md")]
 
 mod group;
 mod path;

@@ -1,12 +1,12 @@
 //! One path of a group, as noq holds it.
 
-use crate::group::{Group, span, time};
-use adapter::{Congestion, Event, Flight, Holder, Window};
+use crate::group::Group;
+use adapter::{Congestion, Event, Flight, Holder, Window, time};
 use noq_proto::RttEstimator;
 use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use std::any::Any;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The controller of one path: what noq's callbacks tell goes to the group, and the window that
 /// comes back is kept, so that noq reads it without the lock.
@@ -41,6 +41,26 @@ impl Path {
     /// The group that controls it: the connection's, or one of its own if there was no slot.
     pub fn group(&self) -> &Arc<Group> {
         &self.group
+    }
+
+    /// [`Controller::on_ack`] for callers without noq's estimator, with the smoothed round trip.
+    #[inline]
+    pub fn acknowledged(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        bytes: u64,
+        pn: u64,
+        app_limited: bool,
+        srtt: Duration,
+    ) {
+        let (now, sent) = (time::since(self.base, now), time::since(self.base, sent));
+        let srtt = time::span(srtt);
+        let (recovered, ack) = self.flight.on_ack(now, sent, bytes, Some(pn), app_limited, srtt);
+        if recovered {
+            self.step(Event::Recovered);
+        }
+        self.step(Event::Ack(ack));
     }
 
     #[inline]
@@ -83,13 +103,7 @@ impl Controller for Path {
         app_limited: bool,
         rtt: &RttEstimator,
     ) {
-        let srtt = span(rtt.get());
-        let (now, sent) = (time(self.base, now), time(self.base, sent));
-        let (recovered, ack) = self.flight.on_ack(now, sent, bytes, pn, app_limited, srtt);
-        if recovered {
-            self.step(Event::Recovered);
-        }
-        self.step(Event::Ack(ack));
+        self.acknowledged(now, sent, bytes, pn, app_limited, rtt.get());
     }
 
     fn on_end_acks(&mut self, _: Instant, _in_flight: u64, _: bool, largest: Option<u64>) {
@@ -106,8 +120,8 @@ impl Controller for Path {
         _largest_lost_pn: u64,
     ) {
         let event = Congestion {
-            now: time(self.base, now),
-            sent: time(self.base, sent),
+            now: time::since(self.base, now),
+            sent: time::since(self.base, sent),
             persistent: is_persistent_congestion,
             ecn: is_ecn,
         };

@@ -1,5 +1,7 @@
 //! A group without a connection: slots, floors and copies.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
 use anabranch_noq::{Group, Refused};
 use noq_proto::congestion::{Controller, ControllerFactory};
 use std::sync::Arc;
