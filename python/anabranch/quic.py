@@ -5,6 +5,7 @@ Links, queues and all other users are those of the simulation. Users of UDP stay
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from .controller import ControllerLike
@@ -12,6 +13,14 @@ from .scenario import Scenario
 
 WORLD = "quic"
 """The name of the world in results."""
+
+
+_TURNED = re.compile(r"flow\..*\.protocol=quic")
+
+
+def without(overrides: Sequence[str]) -> list[str]:
+    """The overrides without those that the world has added."""
+    return [text for text in overrides if not _TURNED.fullmatch(text)]
 
 
 def overrides_for(
