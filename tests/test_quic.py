@@ -74,7 +74,7 @@ def test_the_kernel_refuses_quic_by_name_and_tcp_refuses_the_stacks_controllers(
     scenario = ab.load("khalili/scenario-c")
     plan = scenario.plan(overrides=quic.overrides_for(scenario))
     assert any("it sends QUIC" in why for why in fit.refusals(plan))
-    with pytest.raises(ab.ScenarioError, match="noq:bbr3.*QUIC stack's own"):
+    with pytest.raises(ab.ScenarioError, match=r"noq:bbr3.*QUIC stack's own"):
         scenario.plan(controller="noq:bbr3")
 
 

@@ -292,8 +292,8 @@ def compare(
         str | None,
         typer.Option(
             "--worlds",
-            help="Worlds to compare: two or more of theory, simulation, quic and linux. linux needs root and runs in real time. "
-            "Default: theory,simulation.",
+            help="Worlds to compare: two or more of theory, simulation, quic and linux. linux needs root and runs in real "
+            "time. Default: theory,simulation.",
         ),
     ] = None,
     seed: SeedOption = 1,

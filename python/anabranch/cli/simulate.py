@@ -40,7 +40,6 @@ from .options import scenario_from
 from .tables import Table
 from .terminal import columns, console, named, progress, stopped
 
-
 SIMULATION = "simulation"
 
 
