@@ -29,9 +29,6 @@ const ID_BYTES: usize = 8;
 /// stack has no value of its own; this is iroh's.
 const PATH_IDLE: Duration = Duration::from_secs(15);
 
-/// A path without data is kept by packets at this interval; iroh's too.
-const KEEP_ALIVE: Duration = Duration::from_secs(5);
-
 /// The two ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -192,6 +189,17 @@ impl Host {
         }
     }
 
+    /// Sends a packet on every path, which its other end has to answer.
+    pub(crate) fn ping(&mut self) {
+        let Some(connection) = self.connection_mut() else {
+            return;
+        };
+        for path in connection.paths() {
+            // A path that was closed a moment ago needs none.
+            connection.ping_path(path).ok();
+        }
+    }
+
     /// What the application is told next.
     pub(crate) fn event(&mut self) -> Option<Event> {
         self.connection_mut().and_then(Connection::poll)
@@ -252,8 +260,7 @@ fn transport(settings: &Settings, control: Factory) -> TransportConfig {
         config
             .max_concurrent_multipath_paths(settings.backup.len() as u32)
             // The stack finds that data on a silent path is lost when it gives the path up.
-            .default_path_max_idle_timeout(Some(PATH_IDLE))
-            .default_path_keep_alive_interval(Some(KEEP_ALIVE));
+            .default_path_max_idle_timeout(Some(PATH_IDLE));
     }
     config
 }

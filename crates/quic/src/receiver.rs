@@ -7,7 +7,7 @@ use noq_proto::{Dir, Event, ReadError, StreamEvent, StreamId};
 use std::collections::VecDeque;
 use std::fmt::{Debug, Formatter};
 use transport::{ReceivingEndpoint, Transmit};
-use units::Time;
+use units::{Span, Time};
 use wire::{QuicAnswer, QuicDatagram};
 
 /// The receiving end. The application reads the stream at once and in order.
@@ -25,7 +25,14 @@ pub struct Receiver {
     ready: VecDeque<(usize, QuicDatagram)>,
     /// The time of the last event.
     now: Time,
+    /// When the paths are pinged next; never, if there is one.
+    ping: Time,
 }
+
+/// The server sends something on each of several paths at this interval, as iroh does. It
+/// acknowledges the data of all on the first, so that the client would hear nothing on the others
+/// and give them up.
+const PING: Span = Span::millis(5_000);
 
 impl Debug for Receiver {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
@@ -48,6 +55,7 @@ impl Receiver {
             frames: 0,
             ready: VecDeque::new(),
             now: Time::ZERO,
+            ping: Time::NEVER,
         }
     }
 
@@ -122,6 +130,9 @@ impl ReceivingEndpoint for Receiver {
     fn on_data(&mut self, now: Time, path: usize, data: &QuicDatagram) -> Option<QuicAnswer> {
         let before = self.delivered;
         self.host.receive(now, path, data);
+        if self.taken.len() > 1 && self.ping == Time::NEVER {
+            self.ping = now + PING;
+        }
         self.hear();
         self.credit(path, data.bytes.len() as u64, self.delivered - before);
         self.fetch(now);
@@ -131,6 +142,10 @@ impl ReceivingEndpoint for Receiver {
     fn on_deadline(&mut self, now: Time) -> Option<Transmit<QuicAnswer>> {
         if self.ready.is_empty() {
             self.host.on_deadline(now);
+            if self.ping <= now {
+                self.host.ping();
+                self.ping = now + PING;
+            }
             self.hear();
             self.fetch(now);
         }
@@ -141,7 +156,10 @@ impl ReceivingEndpoint for Receiver {
     fn join(&mut self, _path: usize, _first: u64) {}
 
     fn next_deadline(&self) -> Time {
-        if self.ready.is_empty() { self.host.deadline().max(self.now) } else { self.now }
+        match self.ready.is_empty() {
+            true => self.host.deadline().min(self.ping).max(self.now),
+            false => self.now,
+        }
     }
 
     fn delivered(&self) -> u64 {
