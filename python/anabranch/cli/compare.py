@@ -13,6 +13,7 @@ from typing import Any, Literal
 import typer
 
 from .. import theory
+from .._core import ScenarioError
 from ..files import check_writable, write_json
 from ..offers import chosen
 from ..plan import Plan
@@ -20,7 +21,7 @@ from ..prediction import as_result, predicted
 from ..quic import WORLD as QUIC
 from ..quic import overrides_for
 from ..result import FORMAT, Result, cell_of, provenance
-from ..scenario import Scenario, ScenarioError
+from ..scenario import Scenario
 from ..statistics import RATE, Interval, apart, column, difference, percent, relative
 from . import INTERRUPTED, paired
 from .fair import tell_not_judged
