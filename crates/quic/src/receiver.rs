@@ -3,7 +3,7 @@
 use crate::host::{Host, Side};
 use crate::pattern;
 use crate::settings::Settings;
-use noq_proto::{Dir, Event, ReadError, StreamEvent, StreamId};
+use noq_proto::{Dir, Event, StreamEvent, StreamId};
 use std::collections::VecDeque;
 use std::fmt::{Debug, Formatter};
 use transport::{ReceivingEndpoint, Transmit};
@@ -83,15 +83,10 @@ impl Receiver {
         let Ok(mut chunks) = stream.read(true) else {
             return; // all of it was read
         };
-        loop {
-            match chunks.next(usize::MAX) {
-                Ok(Some(chunk)) => {
-                    debug_assert_eq!(chunk.offset, self.delivered, "data is in order");
-                    debug_assert!(pattern::holds(chunk.offset, &chunk.bytes), "as it was sent");
-                    self.delivered += chunk.bytes.len() as u64;
-                }
-                Ok(None) | Err(ReadError::Blocked | ReadError::Reset(_)) => break,
-            }
+        while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
+            debug_assert_eq!(chunk.offset, self.delivered, "data is in order");
+            debug_assert!(pattern::holds(chunk.offset, &chunk.bytes), "as it was sent");
+            self.delivered += chunk.bytes.len() as u64;
         }
         let _ = chunks.finalize(); // what there is to send is polled in any case
     }
