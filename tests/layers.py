@@ -130,10 +130,12 @@ PYTHON = {
         "markup",
         "offers",
     },
+    "quic": {"scenario", "controller"},
     "result": {
         "result",
         "explorer",
         "scenario",
+        "quic",
         "subjects",
         "frames",
         *TYPES,
