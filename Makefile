@@ -63,7 +63,7 @@ test-delivery: deb wheel ## both in a fresh Debian 12, on this kernel: sudo make
 test: test-rust test-python ## build and run every test
 
 test-rust: install
-	cargo test --quiet --workspace --exclude bindings --exclude kernel --exclude loader
+	cargo test --quiet --workspace --features simulator/quic --exclude bindings --exclude kernel --exclude loader
 	cargo test --quiet --package kernel --package loader -- --nocapture # says which tests it skipped, and why
 	cargo build --quiet --package loader # for tests/linux
 	cargo test --quiet $(FUZZ) --lib # fuzz targets reach every kind

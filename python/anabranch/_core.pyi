@@ -176,6 +176,8 @@ class Named(TypedDict):
     """Whether the kernel can run it."""
     linux: str | None
     """The kernel's name of a controller that only the running kernel has (`linux:NAME`)."""
+    noq: str | None
+    """The QUIC stack's name of a controller that only the stack has (`noq:NAME`)."""
     detector: str | None
     """The detector of shared bottlenecks of a law that couples only paths that share."""
     port: bool

@@ -54,7 +54,7 @@ class Pauses(Record):
     constant."""
 
 
-Protocol: TypeAlias = Literal["tcp", "udp"]
+Protocol: TypeAlias = Literal["tcp", "udp", "quic"]
 
 
 Definition: TypeAlias = Literal["lenient", "stringent"]

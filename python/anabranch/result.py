@@ -26,6 +26,8 @@ from .frames import dataset, frame, places_of
 from .markup import html_table
 from .offers import UnknownName, lookup
 from .plan import Class, Plan
+from .quic import WORLD as QUIC
+from .quic import without
 from .records import Composed, Missing, Numbers, Table, restored
 from .remarks import ShortPath, counts_events, floor_texts, late_text, short_paths, short_text
 from .runs import JudgedFlow, Run
@@ -213,7 +215,11 @@ class Result(Composed):
         words.append(self.provenance.get("cell") or next(own, "SCENARIO"))
         if self.provenance.get("controller"):
             words += ["--controller", str(self.provenance["controller"])]
-        for override in self.provenance.get("overrides", ()):
+        overrides = self.provenance.get("overrides", ())
+        if self.world == QUIC:
+            overrides = without(overrides)
+            words += ["--world", QUIC]
+        for override in overrides:
             words += ["--set", override]
         if self.seeds and self.world != "linux":
             first, count = (
@@ -355,7 +361,7 @@ class Result(Composed):
             given = replaced[0].law  # its file may have changed since the run
         other = self.world != "simulation"
         note = f"The result is of {self.world}; the page simulates its scenario." if other else ""
-        return opened(self.scenario, given, overrides or (), self.seeds, note)
+        return opened(self.scenario, given, without(overrides or ()), self.seeds, note)
 
     def save(self, path: str | Path) -> None:
         """Writes JSON, compressed when the name ends in .gz; never leaves half a file."""

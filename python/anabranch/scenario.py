@@ -124,7 +124,7 @@ class Scenario:
             [
                 one.name,
                 str(one.count),
-                one.controller if one.protocol == "tcp" else one.protocol,
+                one.controller if one.protocol != "udp" else one.protocol,
                 "; ".join(" → ".join(plan.links[n].name for n in path.links) for path in one.paths),
             ]
             for one in plan.classes

@@ -541,7 +541,7 @@ times."""
     """Rate at which the application writes payload."""
     pauses: Pauses | None = None
     """Pauses of an application with `app_rate`."""
-    protocol: Literal["tcp", "udp"] | None = None
+    protocol: Literal["tcp", "udp", "quic"] | None = None
     """Transport protocol of the flow. Default "tcp"."""
     fair: Fair | None = None
     """Requires that the flow is TCP-fair. `anabranch run` checks this with further runs, in which

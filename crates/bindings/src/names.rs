@@ -33,6 +33,7 @@ pub(crate) fn controller<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py
             | ControllerKind::KernelScheme(_)
             | ControllerKind::WhenShared(..)
             | ControllerKind::Linux(_)
+            | ControllerKind::Noq(_)
     );
     row.set_item("law", law)?;
     row.set_item("steady", spec.visit_law(Steady).is_some())?;
@@ -42,6 +43,7 @@ pub(crate) fn controller<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py
     row.set_item("set_valued", spec.set_valued())?;
     row.set_item("ported", spec.ported())?;
     row.set_item("linux", spec.linux())?;
+    row.set_item("noq", spec.noq())?;
     row.set_item(
         "port",
         matches!(

@@ -45,7 +45,14 @@ pub(crate) fn simulate<'py>(
     unwritten: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let plan = read(text, name, &overrides, controller)?;
-    plan.simulated().map_err(ScenarioError::new_err)?;
+    simulator::check(&plan).map_err(ScenarioError::new_err)?;
+    if let (Some((class, _)), Some(quic)) = (&outside, plan.quic()) {
+        return Err(ScenarioError::new_err(format!(
+            "flow `{}` is QUIC, and `{class}` is a class of Python; QUIC takes controllers by name \
+             and laws in text",
+            quic.name
+        )));
+    }
     let outside = outside.map(|(name, class)| Classes { name, class, failure: Arc::default() });
     let failure = outside.as_ref().map(|classes| classes.failure.clone());
     let wanted = Observe { series, events: events.then_some(usize::MAX) };

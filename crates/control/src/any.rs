@@ -64,7 +64,8 @@ impl AnyController {
             ControllerKind::Kernel(_)
             | ControllerKind::KernelScheme(_)
             | ControllerKind::KernelWritten(_)
-            | ControllerKind::Linux(_) => return None,
+            | ControllerKind::Linux(_)
+            | ControllerKind::Noq(_) => return None,
         };
         Some(AnyController::Other(Box::new(Other { needs: spec.needs(), control })))
     }

@@ -17,6 +17,10 @@ const KERNEL: &str = "kernel:";
 
 /// Prefix of a controller of the running kernel's own, such as `linux:westwood`.
 const LINUX: &str = "linux:";
+/// Prefix of a controller of the QUIC stack's own, such as `noq:cubic`.
+const NOQ: &str = "noq:";
+/// The stack's own controllers; each path has one of its own.
+const NOQ_NAMES: [&str; 3] = ["newreno", "cubic", "bbr3"];
 
 /// Longest name of a controller of the kernel (`TCP_CA_NAME_MAX` without its end).
 const LONGEST_LINUX: usize = 15;
@@ -52,6 +56,8 @@ pub enum ControllerKind {
     Scheme(AnyScheme),
     /// A controller of the running kernel's own, by the kernel's name. It is not simulated.
     Linux(Arc<str>),
+    /// A controller of the QUIC stack's own, by the stack's name. Flows over QUIC alone have it.
+    Noq(&'static str),
     /// A controller from outside, without a textual form.
     Outside(Arc<dyn Outside>),
 }
@@ -60,7 +66,8 @@ impl PartialEq for ControllerKind {
     /// Controllers from outside are equal only if they are the same object.
     fn eq(&self, other: &Self) -> bool {
         use ControllerKind::{
-            Kernel, KernelScheme, KernelWritten, Law, Linux, Outside, Scheme, WhenShared, Written,
+            Kernel, KernelScheme, KernelWritten, Law, Linux, Noq, Outside, Scheme, WhenShared,
+            Written,
         };
         match (self, other) {
             (Law(a, s), Law(b, t)) => (a, s) == (b, t),
@@ -71,6 +78,7 @@ impl PartialEq for ControllerKind {
             (WhenShared(a, d), WhenShared(b, e)) => (a, d) == (b, e),
             (Scheme(a), Scheme(b)) => a == b,
             (Linux(a), Linux(b)) => a == b,
+            (Noq(a), Noq(b)) => a == b,
             (Outside(a), Outside(b)) => Arc::ptr_eq(a, b),
             _ => false,
         }
@@ -110,6 +118,7 @@ impl ControllerSpec {
             | ControllerKind::WhenShared(..)
             | ControllerKind::KernelWritten(_)
             | ControllerKind::Linux(_)
+            | ControllerKind::Noq(_)
             | ControllerKind::Outside(_) => None,
         }
     }
@@ -118,6 +127,14 @@ impl ControllerSpec {
     pub fn linux(&self) -> Option<&str> {
         match &self.kind {
             ControllerKind::Linux(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The stack's name of a controller that only the QUIC stack has.
+    pub fn noq(&self) -> Option<&'static str> {
+        match self.kind {
+            ControllerKind::Noq(name) => Some(name),
             _ => None,
         }
     }
@@ -249,6 +266,7 @@ impl ControllerKind {
             | ControllerKind::Scheme(_)
             | ControllerKind::KernelScheme(_)
             | ControllerKind::Linux(_)
+            | ControllerKind::Noq(_)
             | ControllerKind::Outside(_) => None,
         }
     }
@@ -271,8 +289,8 @@ impl FromStr for ControllerSpec {
     type Err = UnknownController;
 
     /// Parses `NAME`, `NAME:OPTION`, either with `+SLOW_START`, `+sbd` or `+sbd:DETECTOR` after it,
-    /// `kernel:NAME`, or `linux:NAME`; or the text of a law. Case, hyphens, underscores and spaces
-    /// of names are ignored.
+    /// `kernel:NAME`, `linux:NAME` or `noq:NAME`; or the text of a law. Case, hyphens, underscores
+    /// and spaces of names are ignored.
     fn from_str(text: &str) -> Result<Self, UnknownController> {
         if is_text(text) {
             return written(text);
@@ -280,7 +298,10 @@ impl FromStr for ControllerSpec {
         let (kind, text) = match (strip(KERNEL, text), strip(LINUX, text)) {
             (Some(law), _) => kernel(law)?,
             (_, Some(name)) => linux(name)?,
-            _ => readable(text)?,
+            _ => match strip(NOQ, text) {
+                Some(name) => noq(name)?,
+                None => readable(text)?,
+            },
         };
         Ok(ControllerSpec { text: text.into(), kind })
     }
@@ -370,6 +391,16 @@ fn linux(name: &str) -> Read {
         return Err(UnknownController(format!("`{LINUX}{name}`: {right}")));
     }
     Ok((ControllerKind::Linux(name.into()), format!("{LINUX}{name}")))
+}
+
+/// A controller of the QUIC stack's own.
+fn noq(name: &str) -> Read {
+    let own = NOQ_NAMES.into_iter().find(|own| own.eq_ignore_ascii_case(name));
+    let own = own.ok_or_else(|| {
+        let all = NOQ_NAMES.map(|own| format!("{NOQ}{own}")).join(", ");
+        UnknownController(format!("there is no controller `{NOQ}{name}`; there are {all}"))
+    })?;
+    Ok((ControllerKind::Noq(own), format!("{NOQ}{own}")))
 }
 
 fn readable(text: &str) -> Read {
@@ -483,6 +514,7 @@ fn with_slow_start(kind: &ControllerKind, slow_start: AnySlowStart) -> Option<Co
         | ControllerKind::Written(..)
         | ControllerKind::KernelWritten(_)
         | ControllerKind::Linux(_)
+        | ControllerKind::Noq(_)
         | ControllerKind::Outside(_) => None,
     }
 }
@@ -592,6 +624,7 @@ mod tests {
             ("OLIA+hystart+SBD", "olia+hystart+sbd"),
             ("lia+sbd:RFC 8382", "lia+sbd:rfc8382"),
             ("Linux:westwood", "linux:westwood"),
+            ("NOQ:Cubic", "noq:cubic"),
         ] {
             assert_eq!(text.parse::<ControllerSpec>().expect(text).to_string(), name);
         }
@@ -604,6 +637,14 @@ mod tests {
         }
         let own: ControllerSpec = "linux:dctcp".parse().expect("a name");
         assert_eq!((own.linux(), own.ported()), (Some("dctcp"), false));
+        assert!(crate::AnyController::new(&own, crate::Settings::default(), 1).is_none());
+    }
+
+    #[test]
+    fn a_name_of_the_quic_stacks_own_is_one_that_it_has() {
+        assert!(error("noq:reno").contains("noq:newreno, noq:cubic, noq:bbr3"));
+        let own: ControllerSpec = "noq:bbr3".parse().expect("a name");
+        assert_eq!((own.noq(), own.linux(), own.ported()), (Some("bbr3"), None, false));
         assert!(crate::AnyController::new(&own, crate::Settings::default(), 1).is_none());
     }
 

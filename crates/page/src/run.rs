@@ -25,7 +25,7 @@ pub(crate) fn run(mut fields: Fields, progress: &Progress) -> Result<Vec<u8>, St
     let events: u64 = fields.take("events", "a whole number of rows, 0 for none")?.unwrap_or(0);
     let events = usize::try_from(events).unwrap_or(usize::MAX).min(MOST_EVENTS);
     let plan = fields.scenario()?.plan(fields)?;
-    plan.simulated()?;
+    simulator::check(&plan)?;
     let observe = Observe { series, events: (events > 0).then_some(events) };
     check_memory(&plan, observe)?;
     let stopped = || format!("{}: the run was stopped", plan.name);

@@ -8,6 +8,7 @@ use crate::fair::Fair;
 use crate::name::Name;
 use crate::path::{Carried, Channel, ChannelWord, LaidLinks, Path, PlanPath};
 use crate::protocol::Protocol;
+use crate::quic;
 use crate::report::{Located, Subject, WrongKey};
 use crate::topology::Topology;
 use control::ControllerSpec;
@@ -217,6 +218,10 @@ impl Flow {
         }
         let wrong = |wrong: WrongKey| placed(wrong.below("transport"));
         check_options(&options).map_err(wrong)?;
+        if self.protocol == Protocol::Quic {
+            let count = self.paths(topology);
+            quic::check(&self.path, count, &self.transport, &options).map_err(placed)?;
+        }
         self.check_controller()
     }
 
@@ -284,10 +289,15 @@ impl Flow {
     }
 
     fn check_protocol(&self) -> Result<(), WrongKey> {
-        if self.protocol == Protocol::Tcp {
+        if self.protocol == Protocol::Quic && self.striped {
+            let right = "QUIC puts data on the first path with room: leave `striped` out";
+            return Err(WrongKey::new("striped", "it is QUIC, and striped", right));
+        }
+        if self.protocol != Protocol::Udp {
             return match self.echo {
                 true => {
-                    let what = "`echo` is set, but the flow is TCP";
+                    let name = if self.protocol == Protocol::Tcp { "TCP" } else { "QUIC" };
+                    let what = format!("`echo` is set, but the flow is {name}");
                     Err(WrongKey::new("echo", what, "only UDP packets are sent back"))
                 }
                 false => Ok(()),
@@ -337,6 +347,10 @@ impl Flow {
         let spec = self.controller.spec.as_ref().map_err(|unknown| {
             wrong(unknown.to_string(), "`anabranch list controllers` shows all of them")
         })?;
+        if let Some((problem, help)) = quic::wrong_controller(spec, self.protocol == Protocol::Quic)
+        {
+            return Err(wrong(problem, help));
+        }
         if spec.needs().reports && self.path.iter().any(|path| path.coding.is_some()) {
             return Err(wrong(
                 format!("`{spec}` needs reports from the receiver, but a path is coded"),

@@ -27,6 +27,7 @@ mod overrides;
 mod path;
 mod protocol;
 mod queue;
+mod quic;
 mod radio;
 mod read;
 mod reorder;

@@ -119,6 +119,11 @@ impl Path {
         self.join.is_none() && self.leave.is_none() && !self.backup
     }
 
+    /// Whether it leaves its connection.
+    pub(crate) fn leaves(&self) -> bool {
+        self.leave.is_some()
+    }
+
     /// The numbers of channels of the media that it crosses, where there are several.
     fn choices(&self, topology: Topology<'_>) -> Vec<u32> {
         let links = self.names().filter_map(|name| topology.links.find(name));
@@ -223,7 +228,7 @@ impl Path {
 
     /// Checks that a path over a medium with answers has links for the way back.
     fn check_way_back(&self, links: Links<'_>, carried: &Carried<'_>) -> Result<(), WrongKey> {
-        let answers = carried.protocol == Protocol::Tcp || carried.echo;
+        let answers = carried.protocol != Protocol::Udp || carried.echo;
         let mut crossed = self.links.iter().filter_map(|name| links.find(name));
         match answers && crossed.any(|link| link.medium.is_some()) {
             true => {

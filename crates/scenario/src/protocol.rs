@@ -12,4 +12,7 @@ pub enum Protocol {
     Tcp,
     /// UDP: packets are sent at `app_rate`, whether they arrive or not.
     Udp,
+    /// QUIC with its multipath extension: two ends of a shipped stack, noq, with its own handshake,
+    /// cryptography, loss detection, pacing and choice of paths.
+    Quic,
 }

@@ -28,6 +28,11 @@ impl Plan {
         Ok(())
     }
 
+    /// The first flow over QUIC, if there is one.
+    pub fn quic(&self) -> Option<&Class> {
+        self.classes.iter().find(|class| class.protocol == Protocol::Quic)
+    }
+
     /// The plan with controllers from outside in every flow that is the subject. If none is, these
     /// are the flows with several paths or, if no flow has several, all flows over TCP.
     pub fn with_outside(mut self, outside: Arc<dyn Outside>) -> Self {

@@ -9,6 +9,8 @@ use crate::packed::{PackedSegment, SideStore};
 use crate::traffic;
 use crate::world::{Action, Flow, Fork, PathCount, Route, Totals, World};
 use control::{CongestionController, Settings};
+#[cfg(feature = "quic")]
+use network::Rng;
 use network::reserve_in_huge_pages;
 use scenario::schema;
 use scenario::{Class, Plan};
@@ -70,14 +72,15 @@ struct Common<'a> {
     index: u32,
     class: &'a Class,
     protocol: Protocol,
-    control: Controller,
 }
 
 /// The protocol of a class, with the settings shared by its connections.
 enum Protocol {
-    Tcp(Arc<SenderSettings>, Arc<ReceiverSettings>),
-    Tfrc(Arc<tfrc::Settings>),
+    Tcp(Arc<SenderSettings>, Arc<ReceiverSettings>, Controller),
+    Tfrc(Arc<tfrc::Settings>, Controller),
     Udp(Arc<udp::Settings>),
+    #[cfg(feature = "quic")]
+    Quic(Arc<quic::Settings>),
 }
 
 fn empty() -> World {
@@ -113,12 +116,7 @@ impl Builder<'_> {
 
     fn add_class(&mut self, index: u32, class: &Class) {
         let mut starts = Stream::new(self.seed, "flow", &class.name, 0);
-        let common = Common {
-            index,
-            class,
-            protocol: protocol(class, self.source(class, 0)),
-            control: control(class),
-        };
+        let common = Common { index, class, protocol: protocol(class, self.source(class, 0)) };
         let (links, hops) = (self.topology.links.len(), self.topology.hops.len());
         for user in 0..class.count {
             let start = Time::from(class.start) + starts.within(class.spread);
@@ -165,19 +163,14 @@ impl Builder<'_> {
             self.world.counts.push(PathCount::default());
         }
         self.script_links();
-        let ends = match traffic::differs(class) {
-            false => ends(class, &common.protocol, &common.control, start),
-            true => {
-                let own = protocol(class, self.source(class, user));
-                ends(class, &own, &common.control, start)
-            }
-        };
+        let own = traffic::differs(class).then(|| protocol(class, self.source(class, user)));
+        let ends = ends(class, own.as_ref().unwrap_or(&common.protocol), start, self.seed, user);
         let ends = self.script_paths(ends, class, first_path);
         self.world.classes.push(index);
         self.world.flows.push(Flow {
             ends,
             first_path,
-            header: (class.transport.packet.0 - class.transport.payload.0) as u16,
+            header: header(class),
             small_queue: class.transport.small_queue.is_some()
                 || class.transport.small_queue_time.is_some(),
         });
@@ -210,11 +203,21 @@ impl Builder<'_> {
     }
 }
 
-/// Both ends of a connection of `class` that starts at `start`.
-fn ends(class: &Class, protocol: &Protocol, control: &Controller, start: Time) -> Ends {
+/// Bytes of headers besides what a segment counts.
+fn header(class: &Class) -> u16 {
+    match class.protocol {
+        #[cfg(feature = "quic")]
+        schema::Protocol::Quic => quic::HEADER_BYTES as u16,
+        _ => (class.transport.packet.0 - class.transport.payload.0) as u16,
+    }
+}
+
+/// Both ends of a connection of `user` of `class` that starts at `start`, in the run with `seed`.
+#[cfg_attr(not(feature = "quic"), expect(unused_variables, reason = "QUIC alone draws numbers"))]
+fn ends(class: &Class, protocol: &Protocol, start: Time, seed: u64, user: u32) -> Ends {
     let paths = class.paths.len();
     match protocol {
-        Protocol::Tcp(sending, receiving) => {
+        Protocol::Tcp(sending, receiving, control) => {
             let mut sender = tcp::Sender::new(sending.clone(), control.clone(), paths, start);
             for path in (0..paths).filter(|path| class.paths[*path].backup) {
                 sender.set_backup(path);
@@ -227,7 +230,7 @@ fn ends(class: &Class, protocol: &Protocol, control: &Controller, start: Time) -
             let receiver = coded::Receiver::new(receiver, codings.clone().map(|it| it.is_some()));
             Ends::Coded(Box::new(Pair { sender: coded::Sender::new(sender, codings), receiver }))
         }
-        Protocol::Tfrc(settings) => Ends::Tfrc(Box::new(Pair {
+        Protocol::Tfrc(settings, control) => Ends::Tfrc(Box::new(Pair {
             sender: tfrc::Sender::new(settings.clone(), control.clone(), paths, start),
             receiver: tfrc::Receiver::new(settings.receive_buffer, paths),
         })),
@@ -235,6 +238,14 @@ fn ends(class: &Class, protocol: &Protocol, control: &Controller, start: Time) -
             sender: udp::Sender::new(settings.clone(), start),
             receiver: udp::Receiver::new(class.echo),
         })),
+        #[cfg(feature = "quic")]
+        Protocol::Quic(settings) => {
+            let own = Stream::new(seed, "quic", &class.name, user.into()).uniform();
+            Ends::Quic(Box::new(Pair {
+                receiver: quic::Receiver::new(settings, own.to_bits()),
+                sender: quic::Sender::new(settings.clone(), start, own.to_bits()),
+            }))
+        }
     }
 }
 
@@ -247,20 +258,48 @@ fn protocol(class: &Class, source: Source) -> Protocol {
         schema::Protocol::Tcp if class.controller.needs().reports => {
             let (segment, receive_buffer) =
                 (class.transport.segment(), class.transport.first_buffer());
-            Protocol::Tfrc(Arc::new(tfrc::Settings { segment, source, receive_buffer }))
+            let settings = tfrc::Settings { segment, source, receive_buffer };
+            Protocol::Tfrc(Arc::new(settings), control(class))
         }
         schema::Protocol::Tcp => {
             let (options, needs) = (class.transport.clone(), class.controller.needs());
             let receiving = ReceiverSettings { options: options.clone(), transit: needs.delays };
             let sending = SenderSettings::new(options, needs, source);
-            Protocol::Tcp(Arc::new(sending), Arc::new(receiving))
+            Protocol::Tcp(Arc::new(sending), Arc::new(receiving), control(class))
         }
+        #[cfg(feature = "quic")]
+        schema::Protocol::Quic => Protocol::Quic(Arc::new(quic::Settings {
+            options: class.transport.clone(),
+            source,
+            control: quic_control(class).expect("a plan with another controller is refused"),
+            backup: class.paths.iter().map(|path| path.backup).collect(),
+        })),
+        #[cfg(not(feature = "quic"))]
+        schema::Protocol::Quic => unreachable!("a plan with QUIC is refused"),
+    }
+}
+
+/// Congestion control of a class over QUIC.
+///
+/// # Errors
+/// Why the stack cannot run the class's controller.
+#[cfg(feature = "quic")]
+pub(crate) fn quic_control(class: &Class) -> Result<quic::Control, String> {
+    match class.controller.noq() {
+        Some(name) => quic::Control::own(name).ok_or_else(|| format!("noq has no `{name}`")),
+        None => quic::Control::coupled(&class.controller, settings(class), class.paths.len())
+            .map_err(|refused| refused.to_string()),
     }
 }
 
 fn control(class: &Class) -> Controller {
+    Controller::new(&class.controller, settings(class), class.paths.len())
+}
+
+/// Settings of the congestion control of a class.
+fn settings(class: &Class) -> Settings {
     let options = &class.transport;
-    let settings = Settings {
+    Settings {
         min_window: options.min_window,
         min_ssthresh: options.min_ssthresh,
         initial_window: options.initial_window,
@@ -268,6 +307,5 @@ fn control(class: &Class) -> Controller {
         carry_over: options.slow_start_carry_over,
         growth_per_ack: options.growth_per_ack,
         base: class.base,
-    };
-    Controller::new(&class.controller, settings, class.paths.len())
+    }
 }

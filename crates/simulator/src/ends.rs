@@ -29,6 +29,8 @@ pub(crate) enum Ends {
     Coded(Box<Pair<coded::Sender<Controller>, coded::Receiver>>),
     Tfrc(Box<Pair<tfrc::Sender<Controller>, tfrc::Receiver>>),
     Udp(Box<Pair<udp::Sender, udp::Receiver>>),
+    #[cfg(feature = "quic")]
+    Quic(Box<Pair<quic::Sender, quic::Receiver>>),
 }
 
 /// Evaluates one expression for the pair of any protocol.
@@ -39,6 +41,8 @@ macro_rules! with {
             Ends::Coded($pair) => $what,
             Ends::Tfrc($pair) => $what,
             Ends::Udp($pair) => $what,
+            #[cfg(feature = "quic")]
+            Ends::Quic($pair) => $what,
         }
     };
 }

@@ -26,7 +26,7 @@ pub use memory::{EVENT_BYTES, Need, needed};
 pub use result::{
     ClassResult, CodingResult, FlowResult, InternalSeries, Outcome, PathResult, PathSeries, Series,
 };
-pub use run::{Observe, Progress, record, replicate, run};
+pub use run::{Observe, Progress, check, record, replicate, run};
 pub use trace::{Event, EventKind, Trace};
 pub use watch::{QlogForm, Recording};
 pub use world::Conservation;

@@ -14,6 +14,10 @@ const USER: u64 = 700;
 /// Bytes of a path with little data in flight.
 const PATH: u64 = 1000;
 
+/// Bytes of a connection over QUIC with its two hosts, and of each of its paths. Its buffers hold
+/// references to one block of data.
+const QUIC: u64 = 120_000;
+
 /// Bytes of a packet in flight or in a queue: a cache line, and the sender's record of it.
 const PACKET: u64 = 100;
 
@@ -76,7 +80,10 @@ pub fn needed(plan: &Plan, observe: Observe, runs: usize, at_once: usize) -> Nee
     });
     let copies = each(&|class| private(plan, class));
     let queued: u64 = plan.links.iter().map(|link| room(&link.queue)).sum();
-    let world = users * USER + paths * PATH + copies * COPY + (started + queued) * PACKET;
+    let quic = plan.classes.iter().filter(|class| class.protocol == Protocol::Quic);
+    let quic: u64 =
+        quic.map(|class| u64::from(class.count) * class.paths.len() as u64 * QUIC).sum();
+    let world = users * USER + paths * PATH + copies * COPY + (started + queued) * PACKET + quic;
     let numbers = paths * COLUMNS[0] + users * COLUMNS[1] + plan.links.len() as u64 * COLUMNS[2];
     let samples = plan.duration.0 / plan.sample.0.max(1) + 1;
     let series = samples.saturating_mul(numbers + 1).saturating_mul(SAMPLE);

@@ -4,7 +4,8 @@ use network::Packet;
 use transport::tcp::UsualAck;
 use units::{Span, Time};
 use wire::{
-    Ack, Combination, Data, Datagram, Echo, Flags, Sacks, Segment, TfrcData, sack_option_bytes,
+    Ack, Combination, Data, Datagram, Echo, Flags, QuicAnswer, QuicDatagram, Sacks, Segment,
+    TfrcData, sack_option_bytes,
 };
 
 /// A segment in the network, with its position on its route. Its fields are whole words, because a
@@ -35,10 +36,14 @@ enum Kind {
     TfrcData = 1,
     Datagram = 2,
     Combination = 3,
+    /// A datagram of QUIC, in the [`SideStore`].
+    Quic = 4,
     Ack = 0x80,
     Echo = 0x81,
     /// An answer stored whole in the [`SideStore`].
     Stored = 0x82,
+    /// A datagram of QUIC towards the sender of data, in the [`SideStore`].
+    QuicAnswer = 0x83,
 }
 
 /// In `bytes_and_kind`: position of the flags.
@@ -210,6 +215,19 @@ impl PackedSegment {
                 let place = store.segments.put(Some(segment));
                 new(Kind::Stored, [0, 0, word(0, place)], Time::ZERO)
             }
+            Segment::QuicDatagram(QuicDatagram { flags, .. }) => {
+                let place = store.segments.put(Some(segment));
+                let bytes_and_kind = envelope.bytes_and_kind(bytes, flags, Kind::Quic);
+                let amounts = word(bytes, place);
+                PackedSegment { bytes_and_kind, ..new(Kind::Quic, [0, 0, amounts], Time::ZERO) }
+            }
+            Segment::QuicAnswer(QuicAnswer(QuicDatagram { flags, .. })) => {
+                let place = store.segments.put(Some(segment));
+                let bytes_and_kind = envelope.bytes_and_kind(bytes, flags, Kind::QuicAnswer);
+                let amounts = word(bytes, place);
+                let packed = new(Kind::QuicAnswer, [0, 0, amounts], Time::ZERO);
+                PackedSegment { bytes_and_kind, ..packed }
+            }
         }
     }
 
@@ -273,6 +291,10 @@ impl PackedSegment {
 
     /// Unpacks the segment; its parts leave the store.
     pub(crate) fn unpack(self, store: &mut SideStore) -> Segment {
+        if matches!(self.kind(), Kind::Quic | Kind::QuicAnswer) {
+            let stored = store.segments.take(high(self.amounts)).expect("it was stored");
+            return self.with_flags(stored); // without a copy of its bytes
+        }
         let segment = self.segment(store);
         self.discard(store);
         segment
@@ -294,7 +316,20 @@ impl PackedSegment {
                 Combination { first, count, key, dsn, lengths: second, len, stamp }.into()
             }
             Kind::Stored => store.segments.get(second).clone().expect("it was stored"),
+            Kind::Quic | Kind::QuicAnswer => {
+                self.with_flags(store.segments.get(second).clone().expect("it was stored"))
+            }
         }
+    }
+
+    /// A stored datagram with the flags of the packet, which a queue may have marked.
+    fn with_flags(&self, mut stored: Segment) -> Segment {
+        if let Segment::QuicDatagram(datagram) | Segment::QuicAnswer(QuicAnswer(datagram)) =
+            &mut stored
+        {
+            datagram.flags = self.flags();
+        }
+        stored
     }
 
     /// A copy of the packet made by the network, with its own parts in the store.
@@ -304,7 +339,7 @@ impl PackedSegment {
                 let Rest { sacks, transit } = store.get(high(self.amounts));
                 store.put(&sacks, transit)
             }
-            Kind::Stored => {
+            Kind::Stored | Kind::Quic | Kind::QuicAnswer => {
                 let segment = store.segments.get(high(self.amounts)).clone();
                 store.segments.put(segment)
             }
@@ -317,13 +352,15 @@ impl PackedSegment {
     pub(crate) fn discard(self, store: &mut SideStore) {
         match self.kind() {
             Kind::Ack => drop(store.take(high(self.amounts))),
-            Kind::Stored => drop(store.segments.take(high(self.amounts))),
+            Kind::Stored | Kind::Quic | Kind::QuicAnswer => {
+                drop(store.segments.take(high(self.amounts)))
+            }
             _ => {}
         }
     }
 
     fn kind(&self) -> Kind {
-        const KINDS: [Kind; 7] = [
+        const KINDS: [Kind; 9] = [
             Kind::Data,
             Kind::TfrcData,
             Kind::Datagram,
@@ -331,6 +368,8 @@ impl PackedSegment {
             Kind::Ack,
             Kind::Echo,
             Kind::Stored,
+            Kind::Quic,
+            Kind::QuicAnswer,
         ];
         let byte = (self.bytes_and_kind >> KIND_SHIFT) as u8;
         let kind = KINDS.into_iter().find(|kind| *kind as u8 == byte);
@@ -411,7 +450,7 @@ mod tests {
     const ENVELOPE: Envelope = Envelope { header: 52, path: 7, cursor: 9, lower_effort: false };
 
     /// One segment of every kind, each with different values.
-    fn segments() -> [Segment; 8] {
+    fn segments() -> [Segment; 10] {
         let sacks = Sacks::new([Range { start: 6000, end: 7000 }]);
         let (stamp, transit) = (Time(17), Span(5));
         let (data_ack, window_edge) = (9000, 9000 + 65_000);
@@ -445,6 +484,8 @@ mod tests {
                 transit,
             }
             .into(),
+            QuicDatagram { bytes: vec![7; 1200], flags: Flags::CAPABLE }.into(),
+            QuicAnswer(QuicDatagram { bytes: vec![9; 40], flags: Flags::NONE }).into(),
         ]
     }
 
@@ -508,7 +549,7 @@ mod tests {
     fn answers_go_to_the_sender() {
         let store = &mut SideStore::default();
         let answers = segments().map(|it| PackedSegment::pack(it, ENVELOPE, store).is_answer());
-        assert_eq!(answers, [false, true, false, true, false, true, false, true]);
+        assert_eq!(answers, [false, true, false, true, false, true, false, true, false, true]);
     }
 
     #[test]

@@ -7,6 +7,8 @@ use crate::watch::{Recording, Watch};
 use crate::world::World;
 use rayon::prelude::*;
 use scenario::Plan;
+#[cfg(feature = "quic")]
+use scenario::schema;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use units::{Span, Time};
@@ -38,6 +40,29 @@ impl Progress {
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
+}
+
+/// Whether `plan` can be simulated.
+///
+/// # Errors
+/// Why not: a controller that only the kernel has, or a flow over QUIC that the stack cannot have
+/// or that this build does not contain.
+pub fn check(plan: &Plan) -> Result<(), String> {
+    plan.simulated()?;
+    #[cfg(feature = "quic")]
+    for class in plan.classes.iter().filter(|class| class.protocol == schema::Protocol::Quic) {
+        crate::build::quic_control(class)
+            .map_err(|why| format!("flow `{}`: controller: {why}", class.name))?;
+    }
+    #[cfg(not(feature = "quic"))]
+    if let Some(class) = plan.quic() {
+        return Err(format!(
+            "flow `{}`: protocol is quic, and a page has no QUIC stack; run it with \
+             `anabranch run`",
+            class.name
+        ));
+    }
+    Ok(())
 }
 
 /// Runs `plan` once; `None` if it was stopped.

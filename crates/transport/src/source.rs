@@ -81,7 +81,7 @@ impl Source {
     /// Payload bytes written in the first `since_start` of the connection, in whole segments of
     /// `segment` bytes for a paced source.
     #[inline(always)] // runs for every segment
-    pub(crate) fn written(&self, since_start: Span, segment: u32) -> u64 {
+    pub fn written(&self, since_start: Span, segment: u32) -> u64 {
         match self {
             Source::Bulk => u64::MAX,
             _ => self.written_in(since_start, segment),
@@ -105,7 +105,7 @@ impl Source {
     }
 
     /// When more than `bytes` will have been written, if that depends on time alone.
-    pub(crate) fn next_write(&self, start: Time, bytes: u64) -> Option<Time> {
+    pub fn next_write(&self, start: Time, bytes: u64) -> Option<Time> {
         match self {
             Source::Bulk | Source::Transfer(_) => None,
             Source::Paced(rate) => Some(start + earns(bytes, *rate)),

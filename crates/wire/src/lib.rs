@@ -9,6 +9,6 @@ mod segment;
 pub mod tcp;
 
 pub use segment::{
-    Ack, CodedAck, Combination, Data, Datagram, Echo, Flags, HEADER_BYTES, MAX_SACKS, Range, Sacks,
-    Segment, TfrcData, TfrcReport, sack_option_bytes,
+    Ack, CodedAck, Combination, Data, Datagram, Echo, Flags, HEADER_BYTES, MAX_SACKS, QuicAnswer,
+    QuicDatagram, Range, Sacks, Segment, TfrcData, TfrcReport, sack_option_bytes,
 };

@@ -86,6 +86,10 @@ pub enum Segment {
     Combination(Combination),
     /// Acknowledgement of combinations.
     CodedAck(CodedAck),
+    /// Datagram of QUIC, towards the receiver of data.
+    QuicDatagram(QuicDatagram),
+    /// Datagram of QUIC, towards the sender of data.
+    QuicAnswer(QuicAnswer),
 }
 
 impl Segment {
@@ -99,6 +103,9 @@ impl Segment {
             Segment::Datagram(datagram) | Segment::Echo(Echo(datagram)) => datagram.len,
             Segment::Combination(combination) => combination.len,
             Segment::CodedAck(_) => sack_option_bytes(1), // its numbers take the same room
+            Segment::QuicDatagram(datagram) | Segment::QuicAnswer(QuicAnswer(datagram)) => {
+                datagram.bytes.len() as u32
+            }
         }
     }
 }
@@ -126,7 +133,18 @@ macro_rules! variants {
     )*};
 }
 
-variants!(Data, Ack, TfrcData, TfrcReport, Datagram, Echo, Combination, CodedAck);
+variants!(
+    Data,
+    Ack,
+    TfrcData,
+    TfrcReport,
+    Datagram,
+    Echo,
+    Combination,
+    CodedAck,
+    QuicDatagram,
+    QuicAnswer
+);
 
 /// A data segment of TCP, or a packet of its handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -263,6 +281,20 @@ pub struct CodedAck {
     /// One-way delay of that combination.
     pub transit: Span,
 }
+
+/// A datagram of QUIC with its bytes, which are encrypted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QuicDatagram {
+    /// Payload of UDP.
+    pub bytes: Vec<u8>,
+    /// The two ECN bits of the IP header.
+    pub flags: Flags,
+}
+
+/// A datagram of QUIC from the receiver of data: acknowledgements, and the server's part of the
+/// handshake.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QuicAnswer(pub QuicDatagram);
 
 /// Number of SACK blocks that fit besides a timestamp option (RFC 2018 §3).
 pub const MAX_SACKS: usize = 3;

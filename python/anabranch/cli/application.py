@@ -115,6 +115,13 @@ def run(
     seed: SeedOption = 1,
     repeat: RepeatOption = 1,
     set_: SetOption = None,
+    world: Annotated[
+        str,
+        typer.Option(
+            "--world",
+            help="simulation, or quic: users of TCP speak QUIC, with a shipped stack at both ends.",
+        ),
+    ] = "simulation",
     json: JsonOption = None,
     series: Annotated[
         bool, typer.Option("--series", help="Keep windows, RTTs and queues over time.")
@@ -138,6 +145,7 @@ def run(
     from .simulate import RunOptions, run_command
 
     options = RunOptions(
+        world=world,
         controller=controller,
         seeds=seeds_from(seed, repeat),
         overrides=set_ or [],
@@ -246,8 +254,8 @@ def compare(
         str | None,
         typer.Option(
             "--worlds",
-            help="Worlds to compare: two or three of theory, simulation and linux. linux needs root and runs in real time. "
-            "Default: theory,simulation.",
+            help="Worlds to compare: two or more of theory, simulation, quic and linux. linux needs root and runs in real "
+            "time. Default: theory,simulation.",
         ),
     ] = None,
     seed: SeedOption = 1,
@@ -257,7 +265,7 @@ def compare(
             "--repeat",
             "-n",
             min=1,
-            help="Number of replications; seeds count up. Default: 10; 3 in the world linux.",
+            help="Number of replications; seeds count up. Default: 10; 3 in the worlds quic and linux.",
         ),
     ] = None,
     set_: SetOption = None,
@@ -275,8 +283,8 @@ def compare(
     store: KeptOption = None,
     format_: FormatOption = TEXT,
 ) -> None:
-    """Compare theory, simulation and the real kernel, or controllers in simulation. Status 1 if a
-    class differs between worlds.
+    """Compare theory, simulation, a QUIC stack and the real kernel, or controllers in simulation.
+    Status 1 if a class differs between worlds.
     """
     from .compare import CompareOptions, compare_command
 

@@ -13,10 +13,13 @@ from typing import Any, Literal
 import typer
 
 from .. import theory
+from .._core import ScenarioError
 from ..files import check_writable, write_json
 from ..offers import chosen
 from ..plan import Plan
 from ..prediction import as_result, predicted
+from ..quic import WORLD as QUIC
+from ..quic import overrides_for
 from ..result import FORMAT, Result, cell_of, provenance
 from ..scenario import Scenario
 from ..statistics import RATE, Interval, apart, column, difference, percent, relative
@@ -30,11 +33,11 @@ from .simulate import simulated, tell_short
 from .terminal import columns, console, named, stopped
 
 THEORY, SIMULATION, LINUX = "theory", "simulation", "linux"
-WORLDS = (THEORY, SIMULATION, LINUX)
+WORLDS = (THEORY, SIMULATION, QUIC, LINUX)
 USUAL = f"{THEORY},{SIMULATION}"
 """The worlds where none is asked for: the kernel takes real time."""
-REPEAT = {SIMULATION: 10, LINUX: 3}
-"""Replications where nothing is said: those on the kernel take real time."""
+REPEAT = {SIMULATION: 10, QUIC: 3, LINUX: 3}
+"""Replications where nothing is said: those of QUIC encrypt, those on the kernel take real time."""
 TOLERANCE = 0.1
 """The relative difference that is agreement where nothing is said."""
 TUN = Path("/dev/net/tun")
@@ -119,6 +122,10 @@ class Unmeasured(Exception):
     """The kernel was to be measured and gave no valid result."""
 
 
+class NotQuic(Exception):
+    """The QUIC stack cannot run the scenario."""
+
+
 def compare_command(source: str, asked: CompareOptions) -> None:
     """Prints worlds side by side; exit status 1 when a class differs by more than it may.
 
@@ -142,7 +149,7 @@ def compare_command(source: str, asked: CompareOptions) -> None:
         paired.paired_command(scenario_from(source), names, seeds, asked)
         return
     wanted = checked_worlds(asked.worlds or USUAL)
-    if SIMULATION not in wanted and asked.making != Making():
+    if not {SIMULATION, QUIC} & set(wanted) and asked.making != Making():
         raise ValueError(
             f"--on, --store and --threads are of simulations, and --worlds is {asked.worlds}: leave them out"
         )
@@ -166,8 +173,8 @@ def compare_command(source: str, asked: CompareOptions) -> None:
     for world in wanted:
         try:
             results[world] = of_world(world, scenario, plan, seeds_of, asked)
-        except theory.TheoryError as error:
-            tell_no_answer(THEORY, str(error))
+        except (theory.TheoryError, NotQuic) as error:
+            tell_no_answer(world, str(error))
             continue
         except Unmeasured as error:
             tell_no_answer(LINUX, str(error))
@@ -191,8 +198,8 @@ def compare_command(source: str, asked: CompareOptions) -> None:
 def of_world(
     world: str, scenario: Scenario, plan: Plan, seeds: dict[str, range], asked: CompareOptions
 ) -> Result:
-    """The result of a world for a scenario. Raises TheoryError if theory has no answer, and
-    Unmeasured if the kernel has none.
+    """The result of a world for a scenario. Raises TheoryError if theory has no answer, Unmeasured
+    if the kernel has none, and NotQuic if the QUIC stack has none.
     """
     options: dict[str, Any] = {"controller": asked.controller, "overrides": asked.overrides}
     if world == THEORY:
@@ -201,6 +208,13 @@ def of_world(
     if world == SIMULATION:
         with asked.making.maker() as maker:
             return simulated(scenario, seeds[world], maker, **options)
+    if world == QUIC:
+        try:
+            options["overrides"] = overrides_for(scenario, **options)
+        except ScenarioError as error:
+            raise NotQuic(str(error)) from error
+        with asked.making.maker() as maker:
+            return replace(simulated(scenario, seeds[world], maker, **options), world=QUIC)
     return measured(scenario, seeds[world], **options)
 
 

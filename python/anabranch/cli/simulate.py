@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,10 @@ import typer
 from ..fairness import check_demands, demands
 from ..files import check_writable
 from ..makers import Maker
+from ..offers import chosen
 from ..planned_network import DropTail, Link, Wifi
+from ..quic import WORLD as QUIC
+from ..quic import overrides_for
 from ..result import NotRecorded, Recording, Result
 from ..scenario import Scenario
 from ..statistics import (
@@ -37,11 +40,14 @@ from .options import flent_from, scenario_from
 from .tables import Table
 from .terminal import columns, console, named, progress, stopped
 
+SIMULATION = "simulation"
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
     """The options of `anabranch run`."""
 
+    world: str = SIMULATION
     controller: str | None = None
     seeds: Sequence[int] = (1,)
     overrides: Sequence[str] = ()
@@ -77,7 +83,11 @@ def judged_too(scenario: Scenario, options: RunOptions) -> Result:
 
     Raises ValueError before anything is run if one of them cannot be judged.
     """
-    wanted = check_demands(scenario, controller=options.controller, overrides=options.overrides)
+    world = chosen("--world", options.world, (SIMULATION, QUIC))
+    overrides = options.overrides
+    if world == QUIC:
+        overrides = overrides_for(scenario, controller=options.controller, overrides=overrides)
+    wanted = check_demands(scenario, controller=options.controller, overrides=overrides)
 
     def with_judgements(result: Result, maker: Maker) -> Result:
         if not wanted or not result.provenance["complete"]:
@@ -91,15 +101,15 @@ def judged_too(scenario: Scenario, options: RunOptions) -> Result:
                 options.seeds,
                 maker,
                 controller=options.controller,
-                overrides=options.overrides,
+                overrides=overrides,
                 series=options.series or options.flent is not None,
                 events=options.events,
                 recording=options.recording,
             )
         except NotRecorded as error:
-            error.result = with_judgements(error.result, maker)
+            error.result = replace(with_judgements(error.result, maker), world=world)
             raise
-        return with_judgements(result, maker)
+        return replace(with_judgements(result, maker), world=world)
 
 
 def perform(

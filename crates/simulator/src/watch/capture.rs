@@ -15,7 +15,9 @@ use units::{Span, Time};
 use wire::mptcp::{Hash, Keys, Mptcp};
 use wire::packet::{Endpoint, MAX_PAYLOAD, TcpSegment, datagram, ruler};
 use wire::pcapng::Writer;
-use wire::{Ack, CodedAck, Combination, Data, Datagram, Echo, Flags, Range, Segment, TfrcData};
+use wire::{
+    Ack, CodedAck, Combination, Data, Datagram, Echo, Flags, QuicAnswer, Range, Segment, TfrcData,
+};
 
 /// An ACK in flight.
 #[derive(Clone, Debug)]
@@ -194,7 +196,12 @@ impl Capture {
             Segment::Combination(combination) => {
                 self.write_combination(now, path, combination, ranges);
             }
-            Segment::Ack(_) | Segment::TfrcReport(_) | Segment::Echo(_) | Segment::CodedAck(_) => {}
+            Segment::QuicDatagram(datagram) => self.write_datagram(now, path, &datagram.bytes),
+            Segment::Ack(_)
+            | Segment::TfrcReport(_)
+            | Segment::Echo(_)
+            | Segment::CodedAck(_)
+            | Segment::QuicAnswer(_) => {}
         }
     }
 
@@ -348,7 +355,11 @@ impl Capture {
                 self.write_answer(now, number, &ruler(*offset, *len));
             }
             Segment::CodedAck(ack) => self.write_coded_ack(now, number, ack),
+            Segment::QuicAnswer(QuicAnswer(datagram)) => {
+                self.write_answer(now, number, &datagram.bytes);
+            }
             Segment::Data(_)
+            | Segment::QuicDatagram(_)
             | Segment::TfrcData(_)
             | Segment::Datagram(_)
             | Segment::Combination(_) => {}

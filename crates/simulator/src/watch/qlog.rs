@@ -81,6 +81,7 @@ impl Qlog {
                 Protocol::Tcp if class.controller.needs().reports => "TFRC",
                 Protocol::Tcp => "TCP",
                 Protocol::Udp => "UDP",
+                Protocol::Quic => "QUIC",
             };
             for index in 0..class.paths.len() {
                 let group = format!("{}.{user}", class.name);
