@@ -1,4 +1,4 @@
-"""Reno beside CUBIC on a short queue, on the kernel and simulated, with little and with much jitter.
+"""Reno beside CUBIC on a short queue: kernel and simulation, with little and with much jitter.
 
     sudo .venv/bin/python tools/phase_on_linux.py    # 4 minutes
 
