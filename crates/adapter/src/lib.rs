@@ -19,7 +19,7 @@ mod replay;
 mod slots;
 pub mod time;
 
-pub use control::{Acked, Cause, ControllerSpec, Settings, Span, Time, Window};
+pub use control::{Acked, Cause, ControllerSpec, NOQ_NAMES, Settings, Span, Time, Window};
 pub use engine::Engine;
 pub use event::Event;
 pub use flight::{Congestion, FLOOR, Flight};

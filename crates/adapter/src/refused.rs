@@ -25,6 +25,11 @@ pub enum Refused {
         /// The controller by its name in results.
         controller: String,
     },
+    /// The stack itself has it.
+    Stack {
+        /// The controller by its name in results.
+        controller: String,
+    },
     /// A setting is outside its range.
     Setting {
         /// The field of [`Settings`].
@@ -76,6 +81,9 @@ impl Refused {
         | ControllerKind::Linux(_) = spec.kind()
         {
             return Err(Refused::Kernel { controller: controller() });
+        }
+        if let ControllerKind::Noq(_) = spec.kind() {
+            return Err(Refused::Stack { controller: controller() });
         }
         if !(1..=MOST_PATHS).contains(&paths) {
             return Err(Refused::Paths(paths));
@@ -135,6 +143,10 @@ impl fmt::Display for Refused {
                 f,
                 "`{controller}` runs in the kernel alone; without its prefix it is a law that \
                  runs here"
+            ),
+            Refused::Stack { controller } => write!(
+                f,
+                "`{controller}` is noq's own, for each path by itself; `anabranch_noq::factory` makes it"
             ),
             Refused::Setting { field, value, right } => {
                 write!(f, "the setting `{field}` is {value}; it must be {right}")

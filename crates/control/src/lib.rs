@@ -44,7 +44,7 @@ pub use schemes::AnyScheme;
 pub use sharing::AnyDetector;
 pub use shell::{Settings, Shell};
 pub use slow_start::{AnySlowStart, HyStart, SlowStart, Standard, Step};
-pub use spec::{ControllerKind, ControllerSpec, UnknownController, law_file};
+pub use spec::{ControllerKind, ControllerSpec, NOQ_NAMES, UnknownController, law_file};
 pub use units::{Span, Time};
 pub use written::{Notes, Written};
 

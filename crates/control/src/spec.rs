@@ -20,7 +20,7 @@ const LINUX: &str = "linux:";
 /// Prefix of a controller of the QUIC stack's own, such as `noq:cubic`.
 const NOQ: &str = "noq:";
 /// The stack's own controllers; each path has one of its own.
-const NOQ_NAMES: [&str; 3] = ["newreno", "cubic", "bbr3"];
+pub const NOQ_NAMES: [&str; 3] = ["newreno", "cubic", "bbr3"];
 
 /// Longest name of a controller of the kernel (`TCP_CA_NAME_MAX` without its end).
 const LONGEST_LINUX: usize = 15;

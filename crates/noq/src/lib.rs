@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod group;
+mod own;
 mod path;
 
 pub use adapter::{
@@ -8,4 +9,5 @@ pub use adapter::{
     View, Wanted, Window, replay,
 };
 pub use group::{DEFAULT_PATHS, Group, PathReport};
+pub use own::{Factory, factory};
 pub use path::Path;

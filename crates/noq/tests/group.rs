@@ -132,6 +132,7 @@ fn a_controller_that_needs_more_than_noq_tells_is_refused_by_name() {
         ("bbr", "`bbr` needs samples of the delivery rate"),
         ("tfrc", "`tfrc` needs the reports of a TFRC receiver"),
         ("kernel:lia", "`kernel:lia` runs in the kernel alone"),
+        ("noq:cubic", "`noq:cubic` is noq's own"),
         ("oila", "did you mean `olia`?"),
     ] {
         let refused = Group::named(text).expect_err(text).to_string();

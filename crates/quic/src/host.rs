@@ -94,8 +94,7 @@ impl Host {
     pub(crate) fn connect(&mut self, now: Time, path: usize, settings: &Settings, seed: u64) {
         let id = ConnectionId::new(&Numbers(seed).bytes::<20>());
         let mut config = tls::client_config();
-        let initial = settings.options.initial_window * f64::from(settings.mtu());
-        let factory = settings.control.factory(initial as u64);
+        let factory = settings.control.factory(settings.mtu());
         config.transport_config(Arc::new(transport(settings, factory)));
         config.initial_dst_cid_provider(Arc::new(move || id));
         let remote = SocketAddr::new(address(Side::Server, path), PORT);

@@ -18,7 +18,7 @@ mod sender;
 mod settings;
 mod tls;
 
-pub use control::{Control, NAMES};
+pub use control::Control;
 pub use receiver::Receiver;
 pub use sender::Sender;
 pub use settings::{HEADER_BYTES, MIN_PACKET, Settings, segment};

@@ -49,11 +49,9 @@ struct Network {
 
 impl Network {
     fn new(pipes: &[Pipe], source: Source, seed: u64, control: &str) -> Self {
-        let control = Control::own(control).unwrap_or_else(|| {
-            let spec = control.parse().expect("a controller");
-            let settings = control::Settings::default();
-            Control::coupled(&spec, settings, pipes.len()).expect("the stack tells what it needs")
-        });
+        let spec = control.parse().expect("a controller");
+        let control = Control::new(&spec, control::Settings::default(), pipes.len());
+        let control = control.expect("the stack tells what it needs");
         let backup = vec![false; pipes.len()];
         let settings = Settings { options: Options::default(), source, control, backup };
         let settings = Arc::new(settings);
@@ -129,7 +127,7 @@ impl Network {
 #[test]
 fn a_transfer_over_two_paths_arrives_whole_and_uses_both() {
     let size = 3_000_000;
-    let mut network = Network::new(&[FAST, SLOW], Source::Transfer(Bytes(size)), 1, "newreno");
+    let mut network = Network::new(&[FAST, SLOW], Source::Transfer(Bytes(size)), 1, "noq:newreno");
     network.run(Time::from(Span::millis(60_000)));
     assert!(network.sender.completed().is_some());
     assert_eq!(network.receiver.delivered(), size);
@@ -142,7 +140,7 @@ fn a_transfer_over_two_paths_arrives_whole_and_uses_both() {
 fn two_runs_have_equal_times_and_sizes_though_their_keys_differ() {
     let lossy = [Pipe { loss: 5, ..FAST }, Pipe { loss: 3, ..SLOW }];
     let run = |seed| {
-        let mut network = Network::new(&lossy, Source::Bulk, seed, "cubic");
+        let mut network = Network::new(&lossy, Source::Bulk, seed, "noq:cubic");
         network.run(Time::from(Span::millis(1_500)));
         (network.digest, network.departed)
     };
@@ -152,7 +150,7 @@ fn two_runs_have_equal_times_and_sizes_though_their_keys_differ() {
 
 #[test]
 fn an_application_with_a_rate_gets_it() {
-    let mut network = Network::new(&[FAST], Source::Paced(Rate(8_000_000)), 1, "newreno");
+    let mut network = Network::new(&[FAST], Source::Paced(Rate(8_000_000)), 1, "noq:newreno");
     network.run(Time::from(Span::millis(2_000)));
     let delivered = network.receiver.delivered();
     assert!((1_930_000..=2_002_000).contains(&delivered), "{delivered} of 2 MB");
@@ -160,7 +158,7 @@ fn an_application_with_a_rate_gets_it() {
 
 #[test]
 fn the_windows_and_round_trips_of_both_paths_are_reported() {
-    for name in quic::NAMES.into_iter().chain(["olia"]) {
+    for name in ["noq:newreno", "noq:cubic", "noq:bbr3", "olia"] {
         let mut network = Network::new(&[FAST, SLOW], Source::Bulk, 1, name);
         network.run(Time::from(Span::millis(600)));
         let [fast, slow] = [0, 1].map(|path| network.sender.report(path));
@@ -173,7 +171,7 @@ fn the_windows_and_round_trips_of_both_paths_are_reported() {
 
 #[test]
 fn a_path_leaves_and_joins_again() {
-    let mut network = Network::new(&[FAST, SLOW], Source::Bulk, 1, "newreno");
+    let mut network = Network::new(&[FAST, SLOW], Source::Bulk, 1, "noq:newreno");
     let mut shares = Vec::new();
     for step in 1..=3 {
         let before = [0, 1].map(|path| network.receiver.taken(path));
@@ -210,7 +208,7 @@ proptest! {
             },
         };
         let source = Source::Transfer(Bytes(size));
-        let mut network = Network::new(&[pipe(0), pipe(1)], source, seed, "newreno");
+        let mut network = Network::new(&[pipe(0), pipe(1)], source, seed, "noq:newreno");
         network.run(Time::from(Span::millis(600_000)));
         prop_assert_eq!(network.receiver.delivered(), size);
         prop_assert!(network.sender.completed().is_some());

@@ -285,11 +285,8 @@ fn protocol(class: &Class, source: Source) -> Protocol {
 /// Why the stack cannot run the class's controller.
 #[cfg(feature = "quic")]
 pub(crate) fn quic_control(class: &Class) -> Result<quic::Control, String> {
-    match class.controller.noq() {
-        Some(name) => quic::Control::own(name).ok_or_else(|| format!("noq has no `{name}`")),
-        None => quic::Control::coupled(&class.controller, settings(class), class.paths.len())
-            .map_err(|refused| refused.to_string()),
-    }
+    quic::Control::new(&class.controller, settings(class), class.paths.len())
+        .map_err(|refused| refused.to_string())
 }
 
 fn control(class: &Class) -> Controller {

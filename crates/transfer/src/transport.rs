@@ -1,6 +1,7 @@
 //! Settings of connections that both sides share.
 
-use crate::controllers::{Factory, PATHS};
+use crate::controllers::PATHS;
+use anabranch_noq::Factory;
 use noq::{IdleTimeout, TransportConfig, VarInt};
 use std::path::Path;
 use std::time::Duration;

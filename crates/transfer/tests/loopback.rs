@@ -104,7 +104,7 @@ fn a_file_comes_over_two_paths_byte_for_byte() {
 fn every_controller_transfers() {
     let world = World::new();
     let bytes = written(&world.at("shelf/a"), 1_000_000);
-    for name in transfer::controllers::OF_NOQ.into_iter().chain(["lia", "olia", "balia", "reno"]) {
+    for name in ["noq:newreno", "noq:cubic", "noq:bbr3", "lia", "olia", "balia", "reno"] {
         let server = world.server(name);
         let report = serving(&server, || fetched(&world.options(&server, "a"))).unwrap();
         assert_eq!((report.controller.as_str(), report.complete), (name, true));

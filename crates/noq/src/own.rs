@@ -1,0 +1,61 @@
+//! Controllers by name: ours, and those that noq has itself.
+
+use crate::Group;
+use adapter::{ControllerSpec, Refused, Settings};
+use noq_proto::congestion::{Bbr3Config, ControllerFactory, CubicConfig, NewRenoConfig};
+use std::sync::Arc;
+
+/// What makes the controllers of the paths of one connection.
+pub type Factory = Arc<dyn ControllerFactory + Send + Sync>;
+
+/// The factory for one connection of up to `paths` paths: a new [`Group`], or for `noq:newreno`,
+/// `noq:cubic` and `noq:bbr3` noq's own, which controls each path for itself. Of the settings
+/// noq's own have the initial window, in packets of `packet` bytes.
+///
+/// # Errors
+/// As [`Group::named`].
+pub fn factory(
+    spec: &ControllerSpec,
+    settings: Settings,
+    paths: usize,
+    packet: u16,
+) -> Result<Factory, Refused> {
+    let Some(own) = spec.noq() else {
+        return Ok(Group::with_paths(spec, settings, paths)?);
+    };
+    let window = (settings.initial_window * f64::from(packet)) as u64;
+    Ok(match own {
+        "newreno" => {
+            let mut config = NewRenoConfig::default();
+            config.initial_window(window);
+            Arc::new(config)
+        }
+        "cubic" => {
+            let mut config = CubicConfig::default();
+            config.initial_window(window);
+            Arc::new(config)
+        }
+        "bbr3" => {
+            let mut config = Bbr3Config::default();
+            config.initial_window(window);
+            Arc::new(config)
+        }
+        _ => unreachable!("`ControllerSpec` reads no other name"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_controller_of_noq_has_a_factory_with_the_initial_window_that_is_asked_for() {
+        for name in adapter::NOQ_NAMES {
+            let spec = format!("noq:{name}").parse().unwrap();
+            let settings = Settings { initial_window: 20.0, ..Settings::default() };
+            let made = factory(&spec, settings, 2, 1000).unwrap();
+            let controller = made.build(std::time::Instant::now(), 1000);
+            assert_eq!(controller.initial_window(), 20_000, "{name}");
+        }
+    }
+}
