@@ -43,19 +43,3 @@ pub fn factory(
         _ => unreachable!("`ControllerSpec` reads no other name"),
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_controller_of_noq_has_a_factory_with_the_initial_window_that_is_asked_for() {
-        for name in adapter::NOQ_NAMES {
-            let spec = format!("noq:{name}").parse().unwrap();
-            let settings = Settings { initial_window: 20.0, ..Settings::default() };
-            let made = factory(&spec, settings, 2, 1000).unwrap();
-            let controller = made.build(std::time::Instant::now(), 1000);
-            assert_eq!(controller.initial_window(), 20_000, "{name}");
-        }
-    }
-}

@@ -225,3 +225,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn every_controller_of_noq_has_a_factory_with_the_initial_window_that_is_asked_for() {
+    for name in adapter::NOQ_NAMES {
+        let spec = format!("noq:{name}").parse().unwrap();
+        let settings = anabranch_noq::Settings { initial_window: 20.0, ..Default::default() };
+        let made = anabranch_noq::factory(&spec, settings, 2, 1000).unwrap();
+        assert_eq!(made.build(common::start(), 1000).initial_window(), 20_000, "{name}");
+    }
+}

@@ -17,7 +17,7 @@ pub(crate) fn factory(name: &str) -> Result<Factory, Error> {
     let wrong = |why: String| Error::wrong("controller", why);
     let spec: ControllerSpec = name.parse().map_err(|unknown| wrong(format!("{unknown}")))?;
     let made = anabranch_noq::factory(&spec, Settings::default(), usize::from(PATHS), PACKET);
-    Ok(made.map_err(|refused| wrong(refused.to_string()))?)
+    made.map_err(|refused| wrong(refused.to_string()))
 }
 
 /// Whether there is a controller of that name that needs no more than a QUIC stack tells.
