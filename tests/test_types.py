@@ -98,6 +98,8 @@ OPEN = {
     "sharing/finding.py": "JSON that it writes",
     "sharing/live.py": "JSON that it writes",
     "sharing/wifi.py": "a scenario as nested data",
+    "cli/transferring.py": "what a transfer says, and JSON that it writes",
+    "linux/quic.py": "what a transfer says",
     "sweeps/clusters.py": "a cluster's file as YAML has it",
 }
 """Files that have data without types, and why; in plots it is how something looks, too."""

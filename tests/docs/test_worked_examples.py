@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -56,7 +57,9 @@ PAGES = [
     Worked(
         page="docs/how-to/add-a-law.md",
         parts=[Part("control", "laws/gentle.rs", "laws/mod.rs")],
-        further=[["--package", "control", "--test", "properties", "--test", "operations"]],
+        further=[
+            ["--package", "anabranch-control", "--test", "properties", "--test", "operations"]
+        ],
     ),
     Worked(
         page="docs/how-to/add-a-controller.md",
@@ -119,6 +122,13 @@ def workspace() -> Path:
     return root
 
 
+def package(crate: str) -> str:
+    """The name under which cargo knows the crate in a folder."""
+    manifest = tomllib.loads((ROOT / "crates" / crate / "Cargo.toml").read_text())
+    name: str = manifest["package"]["name"]
+    return name
+
+
 def insert(part: Part, content: str, registration: str, root: Path) -> None:
     """Puts a file of a page and its line where they belong."""
     source = root / "crates" / part.crate / "src"
@@ -139,7 +149,7 @@ def test_the_worked_example_of_a_page_compiles_and_its_tests_hold(
     for part in worked.parts:
         folder = part.registry.split("/")[0]
         if (part.crate, folder) not in outputs:
-            arguments = ["--package", part.crate, "--lib", f"{folder}::"]
+            arguments = ["--package", package(part.crate), "--lib", f"{folder}::"]
             outputs[part.crate, folder] = passes(arguments, workspace)
         output = outputs[part.crate, folder]
         own = f"::{Path(part.file).stem}::"

@@ -25,6 +25,9 @@ NOT_RUN = {
     "break": "minutes, and files of the reader's; tests/breaking runs short forms",
     "linux assign": "needs a service that runs; tests/linux/test_assign.py has control groups",
     "linux unassign": "needs a service that runs; tests/linux/test_assign.py has control groups",
+    "quic serve": "serves until it is interrupted; tests/test_quic_command.py runs it",
+    "quic fetch": "needs a server; tests/test_quic_command.py has one",
+    "quic fingerprint": "prints what is of one machine; tests/test_quic_command.py runs it",
 }
 """Commands whose examples tests do not run, and why."""
 
