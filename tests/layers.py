@@ -316,6 +316,7 @@ MOST_COLUMNS = 100
 SCRIPTS = (
     "Makefile",
     ".ci/run",
+    ".ci/papers",
     "fuzz/run",
     "tools/install.sh",
     "explorer/engine.sh",
