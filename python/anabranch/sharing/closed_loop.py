@@ -34,8 +34,13 @@ def _line(name: str, delay_ms: float, **more: Any) -> dict[str, Any]:
     return {"name": name, "delay": f"{delay_ms:g} ms", "jitter": "1 ms", **more}
 
 
-def _link(name: str, rate_mbps: float, packets: int, **more: Any) -> dict[str, Any]:
-    queue = {"droptail": {"packets": f"{packets} packets"}}
+def _link(
+    name: str, rate_mbps: float, packets: int, *, red: bool = False, **more: Any
+) -> dict[str, Any]:
+    queue: dict[str, Any] = {"droptail": {"packets": f"{packets} packets"}}
+    if red:
+        low, most = f"{packets // 4} packets", f"{2 * packets} packets"
+        queue = {"red": {"min": low, "max": f"{packets} packets", "max_p": 0.1, "limit": most}}
     return {"name": name, "rate": f"{rate_mbps:g} Mb/s", "queue": queue, **more}
 
 
@@ -68,15 +73,18 @@ def disjoint(subflows: int) -> dict[str, Any]:
     return _document("disjoint", links, [{"name": "subject", "path": paths}, *flows], DURATION_S)
 
 
-def moving(subflows: int) -> dict[str, Any]:
-    """The bottleneck is a common link, then links of the subflows' own, then the common one."""
+def moving(subflows: int, *, red: bool = False) -> dict[str, Any]:
+    """The bottleneck is a common link, then links of the subflows' own, then the common one. Its
+    queue is drop-tail, or RED.
+    """
     away, back = (f"{at_s} s" for at_s in MOVES_AT_S)
     change = [{"at": away, "rate": "200 Mb/s"}, {"at": back, "rate": "20 Mb/s"}]
-    links = [_link("common", 20, 80, change=change)]
+    links = [_link("common", 20, 80, red=red, change=change)]
     flows: list[dict[str, Any]] = []
     for n in range(subflows):
         change = [{"at": away, "rate": "12 Mb/s"}, {"at": back, "rate": "100 Mb/s"}]
-        links += [_link(f"own-{n}", 100, 60, change=change), _line(f"near-{n}", 10 + 5 * n)]
+        own = _link(f"own-{n}", 100, 60, red=red, change=change)
+        links += [own, _line(f"near-{n}", 10 + 5 * n)]
         links.append(_line(f"tcp-{n}", 10 + 5 * n, per_user=True))
         flows.append(_tcp(f"tcp-{n}", 1, [f"tcp-{n}", f"own-{n}", "common"]))
     paths = [{"links": [f"near-{n}", f"own-{n}", "common"]} for n in range(subflows)]
@@ -148,11 +156,13 @@ def rates_by_span(run: Run) -> dict[str, dict[str, float]]:
     return found
 
 
-def moved(subflows: int, controller: str) -> dict[str, tuple[Interval, Interval]]:
+def moved(
+    subflows: int, controller: str, *, red: bool = False
+) -> dict[str, tuple[Interval, Interval]]:
     """What the subject takes in each of `SPANS`: in rates of the fastest TCP beside it, and of what
     it takes uncoupled.
     """
-    document = moving(subflows)
+    document = moving(subflows, red=red)
     mine, uncoupled = (
         [rates_by_span(one) for one in run(document, name, series=True).runs]
         for name in (controller, "reno")
