@@ -52,7 +52,11 @@ const WRONG: &[(&str, &str, [&str; 2])] = &[
         "protocol = \"tpc\"",
         ["protocol is \"tpc\"; did you mean `tcp`?", "\"tcp\", \"udp\" or \"quic\""],
     ),
-    ("count = 3", "protocol = 6", ["protocol is the whole number 6", "\"tcp\", \"udp\" or \"quic\""]),
+    (
+        "count = 3",
+        "protocol = 6",
+        ["protocol is the whole number 6", "\"tcp\", \"udp\" or \"quic\""],
+    ),
     ("count = 3", "transport = 1", ["transport is the whole number 1", "a table with the keys"]),
     (
         "controller = \"lia\"",
