@@ -12,7 +12,7 @@ from .formats import TEXT
 
 CAPTURE_EXAMPLES = (
     "Example: anabranch capture c.pcapng --from 2s --bin 1s --json c.json\n\n"
-    "Example: anabranch capture client.sqlog --plot windows.png"
+    "Example: anabranch capture c.qlog --plot windows.png"
 )
 
 
