@@ -35,6 +35,8 @@ RUST = {
     "network": {"units"},
     "transport": {"control", "coding", "wire", "units"},
     "quic": {"control", "noq", "transport", "wire", "units"},
+    # The endpoints in packets, between real hosts.
+    "host": {"control", "transport", "wire", "units"},
     "topology": {"scenario", "network", "units"},
     "ports": {"control", "formula"},
     "simulator": {
@@ -67,6 +69,7 @@ RUST = {
         "control",
         "fairness",
         "formula",
+        "host",
         "page",
         "tables",
         "wire",

@@ -7,6 +7,7 @@ mod capture;
 mod emulate;
 mod explorer;
 mod fairness;
+mod host;
 #[cfg(all(target_os = "linux", feature = "kernel"))]
 mod kernel;
 mod laws;
@@ -66,6 +67,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(names::controller_name, module)?)?;
     module.add_function(wrap_pyfunction!(names::seconds, module)?)?;
     module.add_function(wrap_pyfunction!(names::bits_per_second, module)?)?;
+    module.add_class::<host::PyHost>()?;
     module.add_class::<outside::PathView>()?;
     module.add_function(wrap_pyfunction!(written::law, module)?)?;
     module.add_function(wrap_pyfunction!(written::law_c, module)?)?;

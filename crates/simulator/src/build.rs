@@ -220,7 +220,7 @@ fn ends(class: &Class, protocol: &Protocol, start: Time, seed: u64, user: u32) -
         Protocol::Tcp(sending, receiving, control) => {
             let mut sender = tcp::Sender::new(sending.clone(), control.clone(), paths, start);
             for path in (0..paths).filter(|path| class.paths[*path].backup) {
-                sender.set_backup(path);
+                sender.set_backup(path, true);
             }
             let receiver = tcp::Receiver::new(receiving.clone(), paths);
             if class.paths.iter().all(|path| path.coding.is_none()) {

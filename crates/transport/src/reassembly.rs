@@ -41,6 +41,11 @@ impl Reassembly {
         self.out_of_order.bytes()
     }
 
+    /// Number of separate ranges that wait for earlier bytes.
+    pub(crate) fn fragments(&self) -> usize {
+        self.out_of_order.ranges().len()
+    }
+
     /// Missing ranges below bytes that have arrived, lowest first.
     pub(crate) fn missing(&self) -> impl Iterator<Item = Range> + '_ {
         self.out_of_order.gaps(self.next)

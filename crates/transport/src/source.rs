@@ -1,6 +1,7 @@
 //! Sources of a sender's data.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use units::{Bytes, NANOS, Rate, Span, Time};
 use wire::Range;
 
@@ -15,6 +16,30 @@ pub enum Source {
     Paced(Rate),
     /// The same with pauses.
     Intermittent(Rate, Arc<WritePeriods>),
+    /// Data of an application that runs. After a write, call [`crate::tcp::Sender::on_written`].
+    Live(Written),
+}
+
+/// How many bytes an application that runs has written; clones share the count.
+#[derive(Clone, Debug, Default)]
+pub struct Written(Arc<AtomicU64>);
+
+impl Written {
+    /// The count.
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Sets the count.
+    pub fn set(&self, bytes: u64) {
+        self.0.store(bytes, Ordering::Relaxed);
+    }
+}
+
+impl PartialEq for Written {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 /// When an application writes: periods since the start of the connection, in order and disjoint.
@@ -95,6 +120,7 @@ impl Source {
             Source::Transfer(Bytes(bytes)) => *bytes,
             Source::Paced(rate) => earned(since_start, *rate, segment),
             Source::Intermittent(rate, turns) => earned(turns.active(since_start), *rate, segment),
+            Source::Live(written) => written.get(),
         }
     }
 
@@ -107,7 +133,7 @@ impl Source {
     /// When more than `bytes` will have been written, if that depends on time alone.
     pub fn next_write(&self, start: Time, bytes: u64) -> Option<Time> {
         match self {
-            Source::Bulk | Source::Transfer(_) => None,
+            Source::Bulk | Source::Transfer(_) | Source::Live(_) => None,
             Source::Paced(rate) => Some(start + earns(bytes, *rate)),
             Source::Intermittent(rate, turns) => {
                 Some(turns.reaches(earns(bytes, *rate)).map_or(Time::NEVER, |after| start + after))

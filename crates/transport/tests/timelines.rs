@@ -118,7 +118,7 @@ impl Options {
         let mut sender =
             Sender::new(Arc::new(self.sender.clone()), control, self.paths, Time::ZERO);
         if let Some(path) = self.backup {
-            sender.set_backup(path);
+            sender.set_backup(path, true);
         }
         sender
     }

@@ -1,11 +1,14 @@
 //! Packets as bytes: IPv4 with TCP or UDP inside, with valid checksums.
 
+mod received;
+
 use crate::tcp::{self, TcpOption};
 use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
+pub use received::{Received, TooBig};
 use std::net::Ipv4Addr;
 
 /// An address and a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Endpoint {
     /// IPv4 address.
     pub address: Ipv4Addr,
@@ -52,6 +55,10 @@ pub struct TcpSegment {
     pub ack: Option<u32>,
     /// SYN.
     pub syn: bool,
+    /// FIN.
+    pub fin: bool,
+    /// RST.
+    pub reset: bool,
     /// ECE (RFC 3168 §6.1).
     pub echo: bool,
     /// CWR.
@@ -75,6 +82,8 @@ impl TcpSegment {
         header.acknowledgment_number = self.ack.unwrap_or(0);
         header.ack = self.ack.is_some();
         header.syn = self.syn;
+        header.fin = self.fin;
+        header.rst = self.reset;
         header.psh = !payload.is_empty();
         header.ece = self.echo;
         header.cwr = self.reduced;
@@ -178,6 +187,8 @@ mod tests {
             seq: 1,
             ack: Some(2),
             syn: false,
+            fin: false,
+            reset: false,
             echo: true,
             reduced: false,
             window: 3,

@@ -91,6 +91,8 @@ impl Subflow {
             seq,
             ack: Some(self.isn[1].wrapping_add(1)),
             syn: false,
+            fin: false,
+            reset: false,
             echo: false,
             reduced: false,
             window: 512, // only ACKs come back

@@ -106,6 +106,33 @@ impl Receiver {
         options.delayed_ack == DelayedAck::After(Span::ZERO) && !transit && self.adaptive.is_none()
     }
 
+    /// Adds the bytes of `range` to the data of a connection with several paths.
+    #[inline(always)] // runs for every segment
+    pub fn deliver(&mut self, range: Range) {
+        self.data.insert(range);
+    }
+
+    /// The ACK of `path` as of now, for a packet that leaves anyway: a delayed one is not due any
+    /// more.
+    pub fn ack_now(&mut self, path: usize) -> Ack {
+        self.ack(path)
+    }
+
+    /// Right edge of the receive window, if the application reads data at once.
+    pub fn edge(&self) -> u64 {
+        self.data.edge()
+    }
+
+    /// Next byte that `path` expects.
+    pub fn next_on(&self, path: usize) -> u64 {
+        self.paths[path].next
+    }
+
+    /// Number of separate ranges that wait for earlier bytes, of `path` and of the connection.
+    pub fn fragments(&self, path: usize) -> usize {
+        self.paths[path].out_of_order.ranges().len() + self.data.fragments()
+    }
+
     /// Answers a packet of a handshake.
     #[cold]
     fn answer(&mut self, now: Time, path: usize, data: &Data) -> Ack {
@@ -174,47 +201,15 @@ impl Receiver {
         None
     }
 
-    fn ack(&mut self, path: usize) -> Ack {
-        if let Some(linux) = linux(&mut self.adaptive, path) {
-            linux.on_ack_sent(self.paths[path].next);
-        }
-        self.plain_ack(path)
-    }
-
-    /// An ACK of a path without Linux' delayed ACKs.
+    /// The path's part of the arrival of `data`. Where data arrives whose place in the connection
+    /// is known later, it is followed by [`Receiver::deliver`].
     #[inline(always)] // runs for every segment
-    fn plain_ack(&mut self, path: usize) -> Ack {
-        let side = &mut self.paths[path];
-        side.due = Time::NEVER;
-        Ack {
-            ack: side.next,
-            data_ack: self.data.next,
-            window_edge: self.data.edge(),
-            echo: side.echo,
-            transit: side.transit,
-            sacks: if self.settings.options.sack { side.sacks() } else { Sacks::default() },
-            flags: side.echoed,
-        }
-    }
-}
-
-impl ReceivingEndpoint for Receiver {
-    type Data = Data;
-    type Answer = Ack;
-
-    #[inline(always)] // runs for every segment
-    fn on_data(&mut self, now: Time, path: usize, data: &Data) -> Option<Ack> {
-        if data.flags != Flags::NONE {
-            if data.len == 0 {
-                return Some(self.answer(now, path, data));
-            }
-            self.paths[path].on_ecn(data.flags);
-        }
+    pub fn on_segment(&mut self, now: Time, path: usize, data: &Data) -> Option<Ack> {
         let multipath = self.paths.len() > 1;
-        if multipath {
-            self.data.insert(Range { start: data.dsn, end: data.dsn + u64::from(data.len) });
-        }
         let side = &mut self.paths[path];
+        if data.flags != Flags::NONE {
+            side.on_ecn(data.flags);
+        }
         let end = data.seq + u64::from(data.len);
         let in_order = data.seq <= side.next && end > side.next;
         let filled_hole = in_order && !side.out_of_order.is_empty();
@@ -248,6 +243,45 @@ impl ReceivingEndpoint for Receiver {
             DelayedAck::After(Span::ZERO) => Some(self.plain_ack(path)),
             _ => self.ack_or_wait(now, path, data, (in_order, filled_hole)),
         }
+    }
+
+    fn ack(&mut self, path: usize) -> Ack {
+        if let Some(linux) = linux(&mut self.adaptive, path) {
+            linux.on_ack_sent(self.paths[path].next);
+        }
+        self.plain_ack(path)
+    }
+
+    /// An ACK of a path without Linux' delayed ACKs.
+    #[inline(always)] // runs for every segment
+    fn plain_ack(&mut self, path: usize) -> Ack {
+        let side = &mut self.paths[path];
+        side.due = Time::NEVER;
+        Ack {
+            ack: side.next,
+            data_ack: self.data.next,
+            window_edge: self.data.edge(),
+            echo: side.echo,
+            transit: side.transit,
+            sacks: if self.settings.options.sack { side.sacks() } else { Sacks::default() },
+            flags: side.echoed,
+        }
+    }
+}
+
+impl ReceivingEndpoint for Receiver {
+    type Data = Data;
+    type Answer = Ack;
+
+    #[inline(always)] // runs for every segment
+    fn on_data(&mut self, now: Time, path: usize, data: &Data) -> Option<Ack> {
+        if data.len == 0 && data.flags != Flags::NONE {
+            return Some(self.answer(now, path, data));
+        }
+        if self.paths.len() > 1 {
+            self.deliver(Range { start: data.dsn, end: data.dsn + u64::from(data.len) });
+        }
+        self.on_segment(now, path, data)
     }
 
     fn on_deadline(&mut self, now: Time) -> Option<Transmit<Ack>> {

@@ -82,9 +82,10 @@ impl<E: CongestionController> Sender<E> {
         self.paths.get(path)
     }
 
-    /// `path` is a backup: it is used only while no other path works.
-    pub fn set_backup(&mut self, path: usize) {
-        self.paths[path].standing.backup = true;
+    /// Whether `path` is a backup: then it is used only while no other path works.
+    pub fn set_backup(&mut self, path: usize, backup: bool) {
+        self.unblock();
+        self.paths[path].standing.backup = backup;
     }
 
     /// Updates window and pace of `me` from control.
@@ -156,7 +157,7 @@ impl<E: CongestionController> Sender<E> {
     }
 
     /// The peer's connection expects `data_ack` next and has room up to `edge`.
-    pub(crate) fn on_data_ack(&mut self, data_ack: u64, edge: u64) {
+    pub fn on_data_ack(&mut self, data_ack: u64, edge: u64) {
         self.data_una = self.data_una.max(data_ack.min(self.unsent.nxt));
         self.unsent.edge = self.unsent.edge.max(edge);
     }
@@ -486,6 +487,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
 }
 
 mod extensions;
+mod live;
 mod multipath;
 mod seen;
 mod selection;

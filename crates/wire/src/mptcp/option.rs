@@ -90,6 +90,30 @@ pub enum Mptcp {
         /// Their identifiers.
         ids: Vec<u8>,
     },
+    /// Changes the priority of the subflow (§3.3.8).
+    Priority {
+        /// Whether it is a backup from now on.
+        backup: bool,
+        /// Identifier of the address meant; in version 1 always that of the subflow itself.
+        address: Option<u8>,
+    },
+    /// A checksum was wrong (§3.7).
+    Fail {
+        /// Data sequence number of the first byte that was not accepted.
+        data_sequence: u64,
+    },
+    /// Closes the connection at once (§3.5).
+    FastClose {
+        /// Key of the receiver of the option.
+        key: u64,
+    },
+    /// Why the subflow is reset (§3.6).
+    Reset {
+        /// Bits U, V, W and T; T says that the reason is transient.
+        flags: u8,
+        /// The reason, by its registered code.
+        reason: u8,
+    },
     /// Another subtype, kept unchanged: subtype and content.
     Other {
         /// Subtype.
@@ -107,6 +131,10 @@ const JOIN: u8 = 1;
 const DATA: u8 = 2;
 const ADD_ADDRESS: u8 = 3;
 const REMOVE_ADDRESS: u8 = 4;
+const PRIORITY: u8 = 5;
+const FAIL: u8 = 6;
+const FAST_CLOSE: u8 = 7;
+const RESET: u8 = 8;
 
 impl Mptcp {
     /// Appends the option, kind and length included.
@@ -156,6 +184,19 @@ impl Mptcp {
                 out.push(REMOVE_ADDRESS << 4);
                 out.extend(ids);
             }
+            Mptcp::Priority { backup, address } => {
+                out.push(PRIORITY << 4 | u8::from(*backup));
+                out.extend(address);
+            }
+            Mptcp::Fail { data_sequence } => {
+                out.extend([FAIL << 4, 0]);
+                out.extend(data_sequence.to_be_bytes());
+            }
+            Mptcp::FastClose { key } => {
+                out.extend([FAST_CLOSE << 4, 0]);
+                out.extend(key.to_be_bytes());
+            }
+            Mptcp::Reset { flags, reason } => out.extend([RESET << 4 | flags, *reason]),
             Mptcp::Other { bytes, .. } => out.extend(bytes),
         }
     }
@@ -169,6 +210,7 @@ impl Mptcp {
             DATA => read_signal(content),
             ADD_ADDRESS => read_address(content),
             REMOVE_ADDRESS => Some(Mptcp::RemoveAddress { ids: content[1..].to_vec() }),
+            PRIORITY | FAIL | FAST_CLOSE | RESET => read_rare(subtype, content),
             _ => Some(Mptcp::Other { subtype, bytes: content.to_vec() }),
         }
     }
@@ -291,6 +333,25 @@ fn read_join(content: &[u8]) -> Option<Mptcp> {
         22 => Some(Mptcp::JoinProof { code: cursor.array()? }),
         _ => None,
     }
+}
+
+/// The options of few packets, which have a fixed form.
+fn read_rare(subtype: u8, content: &[u8]) -> Option<Mptcp> {
+    let nibble = content[0] & 15;
+    let mut cursor = Cursor(&content[1..]);
+    let option = match subtype {
+        PRIORITY => Mptcp::Priority { backup: nibble & 1 == 1, address: cursor.u8() },
+        RESET => Mptcp::Reset { flags: nibble, reason: cursor.u8()? },
+        _ => {
+            cursor.u8()?; // reserved
+            let number = cursor.u64()?;
+            match subtype {
+                FAIL => Mptcp::Fail { data_sequence: number },
+                _ => Mptcp::FastClose { key: number },
+            }
+        }
+    };
+    cursor.done(option)
 }
 
 /// ADD_ADDR of both versions of MPTCP. The nibble after the subtype is the echo flag in version 1

@@ -36,6 +36,16 @@ fn capable() -> impl Strategy<Value = Mptcp> {
     )
 }
 
+fn rare() -> impl Strategy<Value = Mptcp> {
+    prop_oneof![
+        (any::<bool>(), any::<Option<u8>>())
+            .prop_map(|(backup, address)| Mptcp::Priority { backup, address }),
+        any::<u64>().prop_map(|data_sequence| Mptcp::Fail { data_sequence }),
+        any::<u64>().prop_map(|key| Mptcp::FastClose { key }),
+        (0..16_u8, any::<u8>()).prop_map(|(flags, reason)| Mptcp::Reset { flags, reason }),
+    ]
+}
+
 fn option() -> impl Strategy<Value = TcpOption> {
     let signal = (any::<Option<u32>>(), prop::option::of(mapping()), any::<bool>()).prop_map(
         |(ack, mapping, fin)| Mptcp::Data {
@@ -59,7 +69,7 @@ fn option() -> impl Strategy<Value = TcpOption> {
         Just(TcpOption::SackPermitted),
         prop::collection::vec(any::<(u32, u32)>(), 1..4).prop_map(TcpOption::Sack),
         any::<(u32, u32)>().prop_map(|(value, echo)| TcpOption::Timestamps { value, echo }),
-        prop_oneof![signal, address, capable(), join()].prop_map(TcpOption::Mptcp),
+        prop_oneof![signal, address, capable(), join(), rare()].prop_map(TcpOption::Mptcp),
         prop::collection::vec(any::<u8>(), 1..4)
             .prop_map(|ids| TcpOption::Mptcp(Mptcp::RemoveAddress { ids })),
     ]
