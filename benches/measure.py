@@ -2,8 +2,9 @@
 flows, and seconds of a processor where memory or start-up is what takes time.
 
 Needs valgrind and what `make build` builds. Takes about ten minutes; `--quick` leaves out the
-100,000 flows of the curve. Instructions per
-hop are the difference of two durations of one workload, so that start-up does not count.
+largest numbers of flows. `--documents` adds the processor time of every document in full: half an
+hour or more. Instructions per hop are the difference of two durations of one workload, so that
+start-up does not count.
 """
 
 from __future__ import annotations
@@ -66,13 +67,13 @@ queue = {{ droptail = {{ packets = "40 packets" }} }}
         return per_hop(file.name, "5 s", "10 s")
 
 
-def cpu_seconds(*command: str) -> float:
-    """Seconds of a processor that a command takes, the least of three runs. Python may keep what it
+def cpu_seconds(*command: str, runs: int = 3) -> float:
+    """Seconds of a processor that a command takes, the least of some runs. Python may keep what it
     has compiled, as it does for users."""
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     spent = []
-    for _ in range(3):
+    for _ in range(runs):
         process = subprocess.Popen(command, env=environment, **quiet)
         _, status, usage = os.wait4(process.pid, 0)
         assert status == 0, command
@@ -92,10 +93,26 @@ def run_of_one_second(program: str) -> float:
         return cpu_seconds(program, "run", file.name)
 
 
-def start_of(flows: int) -> float:
-    """Processor seconds for the first 150 ms of so many flows, building them included."""
-    workload = str(WORKLOADS / "curve.toml")
-    return cpu_seconds(str(PROGRAM), workload, "1", "duration=150 ms", *scaled(flows))
+def startup() -> dict[str, float]:
+    """Processor seconds of the parts of a start: of the interpreter, and of imports after it."""
+    python = str(ROOT / ".venv/bin/python")
+    parts = {
+        "interpreter": "pass",
+        "NumPy": "import numpy",
+        "anabranch": "import anabranch",
+        "all commands": "import anabranch.cli.application",
+    }
+    spent = {name: cpu_seconds(python, "-c", code) for name, code in parts.items()}
+    alone = spent["interpreter"]
+    return {name: it if name == "interpreter" else it - alone for name, it in spent.items()}
+
+
+def start_of(flows: int) -> tuple[float, float]:
+    """Processor seconds for the first 150 ms of so many flows, building them included, and of
+    these for building and freeing them, with their first two packets."""
+    command = (str(PROGRAM), str(WORKLOADS / "curve.toml"), "1", *scaled(flows))
+    first = ("flow.bulk.spread=0 s", "duration=1 us")
+    return cpu_seconds(*command, "duration=150 ms"), cpu_seconds(*command, *first)
 
 
 def coded(window: int) -> float:
@@ -115,19 +132,29 @@ def moving(routing: str) -> tuple[float, float]:
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
+def peak_memory(workload: str, *overrides: str) -> int:
+    """Bytes of resident memory that a run takes at most."""
+    command = [str(PROGRAM), str(WORKLOADS / f"{workload}.toml"), "1", *overrides]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    peak = re.search(r"^peak (\d+) kB", printed, re.M)
+    assert peak, printed
+    return int(peak[1]) * 1024
+
+
 def memory_per_flow() -> float:
     """Bytes of resident memory per flow: 20,000 less 10,000 flows in their first second, nearly
     idle.
     """
-    peak = []
-    for flows in (10_000, 20_000):
-        idle = (f"flow.bulk.count={flows}", "flow.bulk.start=10 s", "duration=11 s")
-        command = [str(PROGRAM), str(WORKLOADS / "curve.toml"), "1", *idle]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        assert status == 0, command
-        peak.append(usage.ru_maxrss * 1024)
-    return (peak[1] - peak[0]) / 10_000
+    idle = ("flow.bulk.start=10 s", "duration=11 s")
+    few, many = (peak_memory("curve", f"flow.bulk.count={n}", *idle) for n in (10_000, 20_000))
+    return (many - few) / 10_000
+
+
+def memory_per_active_flow() -> float:
+    """Bytes of resident memory per flow of W3 with its packets, beyond those of a program with one
+    flow that has hardly begun."""
+    one = ("flow.bulk.count=1", "flow.bulk.spread=0 s", "duration=1 us")
+    return (peak_memory("w3") - peak_memory("w3", *one)) / 1000
 
 
 def per_frame(stations: int) -> float:
@@ -171,6 +198,32 @@ def per_second(scenario: str) -> tuple[float, float]:
     return (found[1] - found[0]) / 10, 20 / min(spent)
 
 
+def wifi_packets_per_second(stations: int) -> float:
+    """Packets that stations of 802.11a with UDP deliver in a second of a processor. They offer
+    54 Mb/s together, which is more than the medium carries."""
+    text = 'name = "wifi"\nduration = "62 s"\nwarmup = "2 s"\n'
+    text += '[transport]\npacket = "1500 B"\npayload = "1472 B"\n'
+    text += '[[medium]]\nname = "air"\nstandard = "a"\n'
+    for i in range(stations):
+        text += f'[[link]]\nname = "up-{i}"\nmedium = "air"\nfrom = "sta-{i}"\nto = "ap"\n'
+        text += f'[[flow]]\nname = "udp-{i}"\nprotocol = "udp"\nspread = "50 ms"\n'
+        text += f'app_rate = "{54_000 // stations} kb/s"\npath = [{{ links = ["up-{i}"] }}]\n'
+    with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+        file.write(text)
+        file.flush()
+        command = (str(PROGRAM), file.name, "1")
+        printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        delivered = re.search(r"delivered: (\d+)", printed)
+        assert delivered, printed
+        return int(delivered[1]) / cpu_seconds(*command)
+
+
+def papers() -> list[str]:
+    """The shipped documents: each is a folder with a ledger."""
+    ledgers = (ROOT / "python/anabranch/papers").glob("*/ledger.toml")
+    return sorted(ledger.parent.name for ledger in ledgers if ledger.parent.name != "skeleton")
+
+
 def scaled(flows: int) -> tuple[str, ...]:
     """Overrides of the curve workload: 1 Mb/s and 3.3 packets of queue for each flow."""
     return (
@@ -187,6 +240,7 @@ def main() -> None:
         sys.exit("valgrind is missing, which counts the instructions; install its package")
     build()
     print(f"memory per idle flow: {memory_per_flow():.0f} B")
+    print(f"memory per flow of W3: {memory_per_active_flow() / 1000:.1f} kB")
     three, one = per_hop("w1", "5 s", "15 s"), per_hop("w1-one-hop", "5 s", "15 s")
     print(f"W1: {three:.0f} instructions per packet-hop; over one link {one:.0f}")
     # A packet and its ACK make six hops or two; what is not a hop's is the endpoints'. Links that
@@ -210,8 +264,11 @@ def main() -> None:
     for stations in (5, 50, 100):
         cost = per_frame(stations)
         print(f"802.11g, {stations} stations: {cost:.0f} instructions per packet delivered")
-    for flows in (10_000, 100_000, 200_000):
-        print(f"first 150 ms of {flows} flows: {start_of(flows):.2f} s of a processor")
+    print(f"802.11a with UDP, 50 stations: {wifi_packets_per_second(50):.0f} packets/s")
+    quick = "--quick" in sys.argv
+    for flows in (10_000, 100_000, 200_000, *([] if quick else [1_000_000])):
+        whole, idle = start_of(flows)
+        print(f"first 150 ms of {flows} flows: {whole:.2f} s of a processor, building {idle:.2f}")
     for routing in ("oracle", "aodv", "olsr"):
         seconds, megabytes = moving(routing)
         print(f"163 nodes that move, {routing}: {seconds:.2f} s of a processor, {megabytes:.0f} MB")
@@ -221,18 +278,24 @@ def main() -> None:
     print(f"--version: {cpu_seconds(program, '--version'):.3f} s of a processor")
     print(f"--help: {cpu_seconds(program, '--help'):.3f} s of a processor")
     print(f"run of one second: {run_of_one_second(program):.3f} s of a processor")
+    for part, seconds in startup().items():
+        print(f"  {part}: {seconds:.3f} s")
     cost, ratio = per_second("cs218/manet")
     print(
         f"18 nodes that move: {cost:.3g} instructions a simulated second, {ratio:.0f} times real time"
     )
     curve = {10: "4 s", 100: "2 s", 1_000: "800 ms", 10_000: "400 ms", 100_000: "400 ms"}
-    if "--quick" in sys.argv:
+    if quick:
         del curve[100_000]
     first = None
     for flows, longer in curve.items():
         cost = per_hop("curve", "200 ms", longer, *scaled(flows))
         first = first or cost
         print(f"{flows} flows: {cost:.0f} instructions per packet-hop, {cost / first:.2f} times")
+    if "--documents" in sys.argv:
+        for paper in papers():
+            spent = cpu_seconds(program, "reproduce", paper, runs=1)
+            print(f"reproduce {paper}: {spent:.0f} s of a processor")
 
 
 if __name__ == "__main__":

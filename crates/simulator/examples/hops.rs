@@ -1,5 +1,5 @@
 //! Runs a scenario once and prints the values for benchmarks: packet-hops, events, digest, class
-//! means.
+//! means, and on Linux the peak of resident memory.
 //!
 //! `cargo run --release --example hops -- benches/workloads/w1.toml [seed] [key=value …]`
 
@@ -29,5 +29,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let loss = row.dropped_packets as f64 / row.arrived_packets.max(1) as f64;
         println!("{}: loss {loss:.4} {row:?}", link.name);
     }
+    if let Some(peak) = peak() {
+        println!("peak {peak}");
+    }
     Ok(())
+}
+
+/// The most resident memory that this process had, as Linux tells it, such as `5120 kB`. What
+/// `wait4` tells its parent includes the parent's own.
+fn peak() -> Option<String> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().into())
 }

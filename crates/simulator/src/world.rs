@@ -460,12 +460,14 @@ impl World {
         loop {
             let Flow { ends, first_path, header, small_queue } = &mut self.flows[flow as usize];
             let (first, header, small_queue) = (*first_path, u32::from(*header), *small_queue);
+            let mut settled = false;
             let packet = match ends {
                 Ends::Tcp(tcp) => {
                     let Some(Transmit { path, segment }) = tcp.sender.poll_transmit(self.now)
                     else {
                         break;
                     };
+                    settled = tcp.sender.is_settled() && !small_queue;
                     let path = first + path as u32;
                     let Route { forward, lower_effort, .. } = self.routes[path as usize];
                     if let Some(watch) = &mut self.watch {
@@ -484,6 +486,9 @@ impl World {
             }
             self.counts[packet.path() as usize].sent += 1;
             self.launch(packet);
+            if settled {
+                return;
+            }
         }
         if let Some(deadline) = self.flows[flow as usize].ends.earlier_deadline() {
             self.agenda.advance(self.sources.source(Wake::Sender(flow)), deadline.max(self.now));

@@ -228,6 +228,9 @@ impl<E: CongestionController> Sender<E> {
     /// The next retransmission on `me`.
     fn retransmission_on(&mut self, now: Time, me: usize) -> Option<Transmit<Data>> {
         let path = &mut self.paths[me];
+        if !path.has_space(1, &self.settings) {
+            return None; // mostly; what is lost need not be looked up
+        }
         let range = path.next_retransmission(self.settings.segment())?;
         if !path.has_space(range.len(), &self.settings) {
             return None;

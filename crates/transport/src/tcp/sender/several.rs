@@ -200,14 +200,22 @@ impl<E: CongestionController> Sender<E> {
         (able && self.reinject.is_none() && scheduler.takes_only_path()).then_some(me)
     }
 
-    /// Updates whether the [`Sender::only_candidate`] could send more, and returns it.
+    /// Updates whether the [`Sender::only_candidate`], which is calm and whose window allows `room`
+    /// more bytes, could send more, and returns it.
     #[inline(always)] // runs for every segment
-    pub(super) fn look_at_only(&mut self, me: usize) -> bool {
-        self.look_at(me);
+    pub(super) fn look_at_only(&mut self, me: usize, room: u64) -> bool {
+        let paths = self.paths.len();
+        let path = &mut self.paths[me];
+        let enough = room >= u64::from(self.settings.segment());
+        path.standing.cwnd_limited = !enough;
+        path.standing.ready = enough && path.may_use_host();
         if let Some(Several { readiness, .. }) = self.several.as_deref_mut() {
+            readiness.ready.set(me, paths, path.standing.ready);
+            readiness.lossy.set(me, paths, false);
+            readiness.timers = readiness.timers.min(path.timer.deadline);
             readiness.changed = Changed::Nothing;
         }
-        self.paths[me].standing.ready
+        path.standing.ready
     }
 
     /// The first path at or after `from` that may have lost data.

@@ -66,6 +66,13 @@ impl<E: CongestionController> Sender<E> {
         std::mem::take(&mut self.sooner).then(|| self.next_deadline())
     }
 
+    /// Whether it has nothing more to send before its next event, and no earlier deadline than the
+    /// driver knows.
+    #[inline(always)] // runs for every segment
+    pub fn is_settled(&self) -> bool {
+        self.blocked && !self.sooner
+    }
+
     /// The next segment, if it is usual: new data on a calm path with room for it, while no other
     /// path could send.
     #[inline(always)] // runs for every segment
@@ -96,9 +103,9 @@ impl<E: CongestionController> Sender<E> {
     #[inline(always)] // runs for every segment
     fn poll_usual_of_several(&mut self, now: Time) -> Option<Transmit<Data>> {
         let me = self.only_candidate()?;
-        let (range, _) = self.usual_data(now, me)?;
+        let (range, room) = self.usual_data(now, me)?;
         let transmit = self.send(now, me, range);
-        self.blocked = !self.look_at_only(me);
+        self.blocked = !self.look_at_only(me, room - range.len());
         Some(transmit)
     }
 
