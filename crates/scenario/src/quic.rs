@@ -115,7 +115,6 @@ pub(crate) fn wrong_controller(
     let needed = [
         (needs.reports, "reports of the receiver"),
         (needs.delays, "one-way delays"),
-        (needs.rates || needs.rate_based, "samples of the delivery rate"),
     ];
     if let Some((_, what)) = needed.into_iter().find(|(needed, _)| *needed) {
         return Some((format!("`{spec}` needs {what}, which QUIC does not give it"), CHOOSE));
