@@ -8,9 +8,10 @@ it names both ends of each. Other classes of the same scenario have the kernel's
 from __future__ import annotations
 
 import json
+import socket
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -43,6 +44,10 @@ AFTER_S = 4.0
 
 LOOK_S = 0.5
 """Interval at which transfers of whole files are looked at."""
+
+_SO_MAX_PACING_RATE = 47  # asm-generic/socket.h
+_NO_LIMIT = 1 << 30
+"""Bytes/s, more than any link here: a socket with a limit paces, at its own rate if that is lower."""
 
 
 @dataclass(frozen=True)
@@ -151,20 +156,22 @@ def run(
     scenario: Scenario | str,
     asked: Mapping[str, Asked],
     *,
+    paced: Collection[str] = (),
     seed: int = 1,
     overrides: Sequence[str] = (),
 ) -> Outcome:
     """Runs a scenario once, in real time, its classes in `asked` over QUIC: what each user of each
     class received.
 
-    A run with transfers of whole files ends when they have ended, or with the scenario. Raises
+    TCP of the classes in `paced`, of one path each, is paced by the kernel, at 1.2 windows per round
+    trip. A run with transfers of whole files ends when they have ended, or with the scenario. Raises
     LinuxError, ScenarioError, and ValueError for a class that is not there.
     """
     if isinstance(scenario, str):
         scenario = load(scenario)
     plan = scenario.plan(overrides=list(overrides))
     names = [planned.name for planned in plan.classes]
-    if unknown := [name for name in asked if name not in names]:
+    if unknown := [name for name in (*asked, *paced) if name not in names]:
         raise ValueError(f"{scenario.name} has no class {unknown[0]!r}; it has {', '.join(names)}")
     for planned in plan.classes:
         if planned.name in asked and any(p.join_s or p.leave_s is not None for p in planned.paths):
@@ -183,6 +190,7 @@ def run(
         given = {name: one if one.file else replace(one, file=file) for name, one in asked.items()}
         emulation = Emulation(scenario, network, seed=seed, overrides=overrides, controller=None)
         session = _Session(plan, network, seed, controllers, given)
+        session.pace(paced)
         return session.run(emulation)
 
 
@@ -221,6 +229,13 @@ class _Session:
         except BaseException:
             self._stack.close()
             raise
+
+    def pace(self, classes: Collection[str]) -> None:
+        """Has the kernel pace the TCP of these classes. Raises OSError."""
+        for connection in self.traffic.connections:
+            if connection.planned.name in classes:
+                sender = connection.sender
+                sender.setsockopt(socket.SOL_SOCKET, _SO_MAX_PACING_RATE, _NO_LIMIT)
 
     def _clock(self) -> float:
         assert self._emulation is not None
