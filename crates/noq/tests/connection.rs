@@ -107,7 +107,8 @@ fn controllers_of_rates_fill_two_paths_and_replay_bit_for_bit() {
         assert_eq!(missed, 0);
         replay(group.spec(), group.settings(), group.paths(), &steps).unwrap();
         // Best-path and bilevel send at the rate of the best path alone.
-        let least = if controller.starts_with('b') && !controller.contains("bbr") { 5.0 } else { 9.0 };
+        let least =
+            if controller.starts_with('b') && !controller.contains("bbr") { 5.0 } else { 9.0 };
         let received = pair.ends[SERVES].received as f64 / 1e6;
         assert!(received > least, "{controller}: {received} of 12 MB");
     }

@@ -5,8 +5,8 @@
 //! is a packet with an ack frame over the numbers that it newly acknowledges.
 //!
 //! Packets of QUIC are encrypted: numbers, acknowledgements and losses are those that the sender
-//! notes. An acknowledgement may arrive on another path than its packets were sent on, so that it is
-//! an event of its own.
+//! notes. An acknowledgement may arrive on another path than that of its packets, so that it is an
+//! event of its own.
 
 mod draft;
 mod happening;
