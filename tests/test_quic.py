@@ -70,10 +70,26 @@ def test_a_controller_of_the_stack_takes_the_place_of_the_subjects(controller: s
     assert [one.controller for one in plan.classes] == [controller, "reno"]
 
 
-def test_the_kernel_refuses_quic_by_name_and_tcp_refuses_the_stacks_controllers() -> None:
+def test_the_kernels_world_takes_quic_without_end_and_names_what_it_has_not() -> None:
     scenario = ab.load("khalili/scenario-c")
-    plan = scenario.plan(overrides=quic.overrides_for(scenario))
-    assert any("it sends QUIC" in why for why in fit.refusals(plan))
+
+    def refused(*words: str) -> list[str]:
+        plan = scenario.plan(overrides=quic.overrides_for(scenario, overrides=words))
+        return fit.refusals(plan)
+
+    assert refused() == []
+    for word, part in (
+        ("flow.multipath.transfer=1 MB", "`multipath`: its users send a file or at a rate"),
+        ("flow.multipath.path.1.leave=9 s", "`multipath`: its paths join or leave"),
+        ("transport.packet=1540 B", "`packet` is 1540 B; the stack finds its own size"),
+        ("transport.initial_window=4", "`initial_window` is 4.0; `anabranch quic serve`"),
+        ("transport.min_window=3", "`min_window` is 3 segments; QUIC's is 2"),
+    ):
+        assert any(part in why for why in refused(word)), (word, refused(word))
+
+
+def test_tcp_refuses_the_stacks_controllers() -> None:
+    scenario = ab.load("khalili/scenario-c")
     with pytest.raises(ab.ScenarioError, match=r"noq:bbr3.*QUIC stack's own"):
         scenario.plan(controller="noq:bbr3")
 

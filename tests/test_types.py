@@ -100,6 +100,7 @@ OPEN = {
     "sharing/wifi.py": "a scenario as nested data",
     "cli/transferring.py": "what a transfer says, and JSON that it writes",
     "linux/quic.py": "what a transfer says",
+    "linux/quic_users.py": "what a transfer says",
     "sweeps/clusters.py": "a cluster's file as YAML has it",
 }
 """Files that have data without types, and why; in plots it is how something looks, too."""

@@ -4,12 +4,20 @@ under our controllers and under its own, beside itself and beside the kernel's T
     sudo .venv/bin/python tools/quic_on_linux.py shared [TIMES]     # 45 s each; goes on
     sudo .venv/bin/python tools/quic_on_linux.py apart [TIMES]      # 45 s each; goes on
     sudo .venv/bin/python tools/quic_on_linux.py beside [TIMES]     # 45 s each; goes on
+    sudo .venv/bin/python tools/quic_on_linux.py jitter [TIMES]     # 45 s each; goes on
+    sudo .venv/bin/python tools/quic_on_linux.py causes [TIMES]     # 45 s each; goes on
+    sudo .venv/bin/python tools/quic_on_linux.py delayed [TIMES]    # 45 s each; goes on
     sudo .venv/bin/python tools/quic_on_linux.py failing [BYTES]    # 1 GB: 2.5 minutes
 
 `shared`: two paths through one link of 20 Mb/s beside one connection under noq's NewReno; under
 `reno`, ours, a single path.
 `apart`: two paths over links of 20 and 10 Mb/s, and one path over a link of 20 Mb/s.
 `beside`: a pair over QUIC beside the kernel's TCP Reno on one link, and beside MPTCP on two.
+`jitter`: as `shared`, with jitter of 5 ms on each path's own line before the link.
+`causes`: a pair and a single path over QUIC beside the kernel's TCP Reno on one link, with that
+jitter, with RED instead of drop-tail, and with the kernel's pacing of its TCP.
+`delayed`: the same pairs with drop-tail, where TCP delays its acknowledgements by up to 40 ms. In
+all other forms it acknowledges each segment.
 `failing`: a file over two links of 50 Mb/s, one of which is down for 20 s, compared byte for byte.
 Networks of a form do not touch and run at once. Prints intervals and writes
 measurements/quic-on-linux.json.
@@ -26,6 +34,7 @@ import random
 import sys
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +67,33 @@ def link(name: str, rate_mbps: float, **more: Any) -> dict[str, Any]:
         "queue": queue,
         **more,
     }
+
+
+def jittered(document: dict[str, Any]) -> dict[str, Any]:
+    """The same network with a line for each path before its link, whose delay jitters by 5 ms."""
+    lines, flows = [], []
+    for each in document["flow"]:
+        paths = []
+        for number, path in enumerate(each["path"]):
+            name = f"{each['name']}-{number}"
+            lines.append({"name": name, "delay": "5 ms", "jitter": "5 ms"})
+            paths.append({"links": [name, *path["links"]]})
+        flows.append(each | {"path": paths})
+    links = [one | {"delay": "15 ms"} for one in document["link"]]
+    return document | {"link": [*links, *lines], "flow": flows}
+
+
+def with_red(document: dict[str, Any]) -> dict[str, Any]:
+    """The same network with RED on its links."""
+    limits = {"min": "20 packets", "max": "60 packets", "limit": "160 packets"}
+    red = {"red": limits | {"max_p": 0.02, "weight": 0.002, "gentle": True}}
+    return document | {"link": [one | {"queue": red} for one in document["link"]]}
+
+
+def delayed(document: dict[str, Any]) -> dict[str, Any]:
+    """The same network, in which TCP delays its acknowledgements."""
+    flows = [one | {"transport": {"delayed_ack": "40 ms"}} for one in document["flow"]]
+    return document | {"flow": flows}
 
 
 def flow(name: str, *paths: str, controller: str = "reno") -> dict[str, Any]:
@@ -119,7 +155,34 @@ def beside() -> Form:
     return networks, {"tcp-pair": "lia", "mptcp-pair": "lia", "single-one": NEWRENO}
 
 
-FORMS = {"shared": shared, "apart": apart, "beside": beside}
+def jitter() -> Form:
+    """The pairs of `shared`, with jitter."""
+    networks, over = shared()
+    networks = {name: jittered(networks[name]) for name in map(plain, (*COUPLED, NEWRENO))}
+    return networks, {name: one for name, one in over.items() if not name.startswith(RENO)}
+
+
+CAUSES = {"jitter": jittered, "red": with_red, "paced": dict, "delayed": delayed}
+"""What is done to a network. `paced` leaves it as it is: the TCP in it is paced."""
+
+CAUSES_OF = {"causes": ("jitter", "red", "paced"), "delayed": ("delayed",)}
+
+
+def causes(of: str) -> Form:
+    """The networks of `beside` with one link, after each of the causes of a form."""
+    before, asked = beside()
+    networks, over = {}, {}
+    for cause, (kind, quic) in itertools.product(
+        CAUSES_OF[of], (("tcp", "pair"), ("single", "one"))
+    ):
+        networks[f"{cause}-{kind}"] = CAUSES[cause](before[kind])
+        over[f"{cause}-{kind}-{quic}"] = asked[f"{kind}-{quic}"]
+    return networks, over
+
+
+FORMS = {"shared": shared, "apart": apart, "beside": beside, "jitter": jitter} | {
+    form: partial(causes, form) for form in CAUSES_OF
+}
 
 
 def summed(users: Sequence[Measured]) -> dict[str, Any]:
@@ -142,8 +205,11 @@ def measure(form: str, times: int) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = kept.setdefault(form, [])
     networks, over = FORMS[form]()
     scenario = Scenario.written(together("quic", networks))
+    kernels = [one.name for one in scenario.plan().classes if one.name not in over]
+    paced = [name for name in kernels if name.startswith("paced-")]
     for seed in range(len(rows) + 1, times + 1):
-        found = run(scenario, {name: Asked(one) for name, one in over.items()}, seed=seed)
+        asked = {name: Asked(one) for name, one in over.items()}
+        found = run(scenario, asked, paced=paced, seed=seed)
         row = {"seed": seed, "invalid_because": found.invalid_because}
         rows.append(row | {name: summed(users) for name, users in found.users.items()})
         print(rows[-1], flush=True)
@@ -161,10 +227,18 @@ def told(form: str, rows: Sequence[dict[str, Any]]) -> list[str]:
         taken, left = of(first), of(second)
         return f"{interval(taken / (taken + left))} of both, {interval((taken + left) / 1e6)} Mb/s"
 
-    if form == "shared":
+    if form in ("shared", "jitter"):
+        pairs = (*COUPLED, NEWRENO, *([RENO] if form == "shared" else []))
+        return [f"{name}: {part(f'{plain(name)}-pair', f'{plain(name)}-one')}" for name in pairs]
+    if form in CAUSES_OF:
         return [
-            f"{name}: {part(f'{plain(name)}-pair', f'{plain(name)}-one')}"
-            for name in (*COUPLED, NEWRENO, RENO)
+            line
+            for cause in CAUSES_OF[form]
+            for line in (
+                f"{cause}, QUIC pair beside TCP: {part(f'{cause}-tcp-pair', f'{cause}-tcp-tcp')}",
+                f"{cause}, one QUIC path beside TCP: "
+                f"{part(f'{cause}-single-one', f'{cause}-single-tcp')}",
+            )
         ]
     if form == "apart":
         alone = of("alone-one")

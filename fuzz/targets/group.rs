@@ -1,6 +1,7 @@
 //! The paths of a group under arbitrary orders of what a QUIC stack may call, copies and drops
 //! among them: each family of copies has one slot, no window is below two packets, a copy begins
-//! with the window of its original, and the log replays bit for bit.
+//! with the window of its original or, under a controller of the delivery rate, with none that is
+//! larger, and the log replays bit for bit.
 #![no_main]
 
 use anabranch_noq::{Group, Path, Refused, replay};
@@ -24,8 +25,8 @@ enum Call {
     Drop { of: u8 },
     Sent { of: u8, packet: u64 },
     Ack { of: u8, age_us: u32, bytes: u16, packet: u64, limited: bool, srtt_us: u32 },
-    EndAcks { of: u8, largest: Option<u64> },
-    Congestion { of: u8, age_us: u32, persistent: bool, ecn: bool },
+    EndAcks { of: u8, in_flight: u32, limited: bool, largest: Option<u64> },
+    Congestion { of: u8, age_us: u32, persistent: bool, ecn: bool, lost: u16 },
     Spurious { of: u8 },
     Lost { of: u8, bytes: u16 },
     Mtu { of: u8, mtu: u16 },
@@ -115,7 +116,11 @@ fn call(
         Call::Build { .. } => {}
         Call::Copy { .. } => {
             let (copy, family, mtu) = (own(path.clone_box()), *family, *mtu);
-            assert_eq!(copy.window(), path.window());
+            // Controllers of the delivery rate keep their own model, and no copy enlarges it.
+            match group.spec().needs().rates {
+                true => assert!(copy.window() <= path.window()),
+                false => assert_eq!(copy.window(), path.window()),
+            }
             held.push(Held { path: copy, family, mtu });
         }
         Call::Drop { .. } => drop(held.swap_remove(of)),
@@ -124,9 +129,11 @@ fn call(
             let srtt = Duration::from_micros(srtt_us.into());
             path.acknowledged(now, ago(age_us), bytes.into(), packet, limited, srtt);
         }
-        Call::EndAcks { largest, .. } => path.on_end_acks(now, 0, false, largest),
-        Call::Congestion { age_us, persistent, ecn, .. } => {
-            path.on_congestion_event(now, ago(age_us), persistent, ecn, 0, 0);
+        Call::EndAcks { in_flight, limited, largest, .. } => {
+            path.on_end_acks(now, in_flight.into(), limited, largest);
+        }
+        Call::Congestion { age_us, persistent, ecn, lost, .. } => {
+            path.on_congestion_event(now, ago(age_us), persistent, ecn, lost.into(), 0);
         }
         Call::Lost { bytes, .. } => path.on_packet_lost(bytes, 0, now),
         Call::Spurious { .. } => path.on_spurious_congestion_event(),

@@ -74,7 +74,7 @@ def test_each_option_that_linux_has_not_is_named_with_its_value_and_what_linux_h
 @pytest.mark.parametrize(
     ("flow", "path", "sentence"),
     [
-        ('app_rate = "1 Mb/s"\nprotocol = "udp"', "", "it sends UDP; here users send TCP alone"),
+        ('app_rate = "1 Mb/s"\nprotocol = "udp"', "", "it sends UDP; here users send TCP or QUIC"),
         ('app_rate = "1 Mb/s"\npauses = { on = "1 s", off = "1 s" }', "", "its users pause; "),
         ('transfer = "1 MB"\nsizes = "exponential"', "", "have random sizes; "),
         ("", "backup = true", "path 0 is a backup; "),

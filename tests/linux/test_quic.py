@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 from test_namespaces import TWO_PATHS
 
-from anabranch import _core
+from anabranch import Recording, _core, linux
 from anabranch.linux import LinuxError
 from anabranch.linux.quic import Asked, run
 from anabranch.scenario import Scenario
@@ -64,6 +65,27 @@ def test_users_over_quic_and_over_tcp_share_a_link() -> None:
     assert 7e6 < user.rate_bps + tcp.rate_bps < 10e6
     assert all(lane["failures"] == 0 for lane in user.report["lanes"])
     assert sum(lane["sent_packets"] for lane in user.report["lanes"]) > 1000
+
+
+def test_a_scenario_with_users_over_quic_and_tcp_has_one_result_as_any_other() -> None:
+    more = '[[flow]]\nname = "tcp"\n[[flow.path]]\nlinks = ["right"]\n'
+    scenario = Scenario.parse(TWO_PATHS + more, "two")
+    words = ["flow.user.protocol=quic", "flow.user.controller=lia", "duration=8 s", "warmup=2 s"]
+    result = linux.run(scenario, 1, overrides=words, series=True)
+    (run,) = result.runs
+    user, tcp = result.rate("user").mean(), result.rate("tcp").mean()
+    assert user > 2e6 and tcp > 0.5e6 and 7e6 < user + tcp < 10e6
+    names = np.asarray(run.flows.class_)[run.paths.flow]
+    over = names == "user"
+    assert over.sum() == 2 and (run.paths.throughput_bps > 0.2e6).all()
+    assert (run.paths.sent_packets[over] > 200).all()
+    # The kernel knows neither windows nor retransmissions of QUIC, and says so.
+    assert np.isnan(run.paths.cwnd_segments[over]).all()
+    assert np.isnan(run.paths.retransmits[over]).all()
+    assert np.isfinite(run.paths.cwnd_segments[~over]).all()
+    assert np.isfinite(run.paths.retransmits[~over]).all()
+    with pytest.raises(ValueError, match="none of for users over QUIC"):
+        linux.run(scenario, 1, overrides=words, recording=Recording(qlog="x.sqlog"))
 
 
 def test_classes_and_paths_that_cannot_be_over_quic_are_named() -> None:

@@ -17,6 +17,7 @@ pub struct Engine {
     /// path moves the window of another.
     plain: bool,
     siblings: bool,
+    rates: bool,
     log: Option<Box<Log>>,
 }
 
@@ -30,6 +31,7 @@ impl Engine {
             members: alloc::vec![None; paths].into(),
             plain: matches!(control, AnyController::Law(_)),
             siblings: control.needs().siblings,
+            rates: control.needs().rates,
             log: None,
             control,
         })
@@ -53,6 +55,11 @@ impl Engine {
     /// Whether an event of one path may move the windows of others.
     pub fn moves_siblings(&self) -> bool {
         self.siblings
+    }
+
+    /// Whether it has to be told the delivery rate.
+    pub fn needs_rates(&self) -> bool {
+        self.rates
     }
 
     /// The window of `path`.
@@ -92,6 +99,7 @@ impl Engine {
                 self.members[path] = None;
                 self.control.set_member(path, false);
             }
+            Event::Delivered(delivered) => self.control.on_delivered(path, &delivered),
             Event::Congestion(cause) => self.control.on_congestion(path, cause),
             Event::Recovered => self.control.on_recovered(path),
             Event::Undo => self.control.undo(path),

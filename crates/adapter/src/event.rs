@@ -1,6 +1,6 @@
 //! What a controller is told.
 
-use control::{Acked, Cause, Window};
+use control::{Acked, Cause, Delivered, Window};
 
 /// What can happen to a path, as the controller is told.
 #[derive(Clone, Copy, Debug)]
@@ -11,6 +11,8 @@ pub enum Event {
     Leave,
     /// Data was acknowledged.
     Ack(Acked),
+    /// An acknowledgement has ended, with this sample of the delivery rate.
+    Delivered(Delivered),
     /// A congestion event began.
     Congestion(Cause),
     /// A packet that was sent after the congestion event was acknowledged.

@@ -140,10 +140,18 @@ impl Flight {
         (recovered, acked)
     }
 
+    /// Which part of loss recovery the path is in.
+    pub fn phase(&self) -> Phase {
+        match self.recovery {
+            Recovery::None => Phase::Open,
+            Recovery::Loss(_) | Recovery::Quiet(_) => Phase::Recovery,
+        }
+    }
+
     /// The acknowledgement ends. If it named a larger packet than all before, that one's round trip
-    /// is a sample (RFC 9002 §5.1).
+    /// is a sample (RFC 9002 §5.1); zero if there is none.
     #[inline]
-    pub fn on_end_acks(&mut self, largest: Option<u64>) {
+    pub fn on_end_acks(&mut self, largest: Option<u64>) -> Span {
         let end = largest.map_or(0, |largest| largest.saturating_add(1));
         if end > self.ended {
             self.ended = end;
@@ -152,7 +160,9 @@ impl Flight {
             if self.last > Span::ZERO {
                 self.rtt = self.last;
             }
+            return self.last;
         }
+        Span::ZERO
     }
 
     /// A congestion event: what the controller is told, if it is not told of it already.

@@ -14,16 +14,20 @@ mod engine;
 mod event;
 mod flight;
 mod log;
+mod rates;
 mod refused;
 mod replay;
 mod slots;
 pub mod time;
 
-pub use control::{Acked, Cause, ControllerSpec, NOQ_NAMES, Settings, Span, Time, Window};
+pub use control::{
+    Acked, Cause, ControllerSpec, Delivered, NOQ_NAMES, Settings, Span, Time, Window,
+};
 pub use engine::Engine;
 pub use event::Event;
 pub use flight::{Congestion, FLOOR, Flight};
 pub use log::{Step, View};
-pub use refused::{MOST_PATHS, Refused, Wanted};
+pub use rates::{AckEnd, Rates};
+pub use refused::{MOST_PATHS, Offered, Refused, Wanted};
 pub use replay::{Mismatch, replay};
 pub use slots::{Holder, Report, Slots};

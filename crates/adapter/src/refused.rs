@@ -43,20 +43,36 @@ pub enum Refused {
     Paths(usize),
 }
 
+/// What a stack gives its controllers beyond acknowledgements and losses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Offered {
+    /// It tells all that samples of the delivery rate take, and sends at a controller's rate.
+    pub rates: bool,
+}
+
+impl Offered {
+    /// Acknowledgements and losses alone.
+    pub const NOTHING: Offered = Offered { rates: false };
+    /// Delivery rates, and pacing by the controller.
+    pub const RATES: Offered = Offered { rates: true };
+}
+
 /// What a controller can need beyond acknowledgements and losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Wanted {
     /// One-way delays, for which both ends would have to stamp their packets.
     Delays,
-    /// Samples of the delivery rate.
+    /// Samples of the delivery rate, to which it answers with a rate to send at.
     Rates,
     /// Reports of a TFRC receiver instead of acknowledgements.
     Reports,
 }
 
 impl Refused {
-    /// Whether `spec` with `settings` can control `paths` paths of a QUIC connection.
+    /// Whether `spec` with `settings` can control `paths` paths of a connection of a stack that
+    /// offers that.
     ///
     /// # Errors
     /// If it cannot.
@@ -64,13 +80,14 @@ impl Refused {
         spec: &ControllerSpec,
         settings: &Settings,
         paths: usize,
+        offered: Offered,
     ) -> Result<(), Refused> {
         let controller = || spec.to_string();
         let Needs { delays, rates, rate_based, reports, siblings: _ } = spec.needs();
         let wanted = [
             (reports, Wanted::Reports),
             (delays, Wanted::Delays),
-            (rates || rate_based, Wanted::Rates),
+            ((rates || rate_based) && !offered.rates, Wanted::Rates),
         ];
         if let Some((_, needs)) = wanted.into_iter().find(|(needed, _)| *needed) {
             return Err(Refused::Needs { controller: controller(), needs });
@@ -122,8 +139,8 @@ impl fmt::Display for Wanted {
                 "needs one-way delays, and QUIC's acknowledgements carry no time of arrival"
             }
             Wanted::Rates => {
-                "needs samples of the delivery rate, which the stack does not take for \
-                 controllers from outside"
+                "needs a stack that sends at the controller's rate, and this one paces by the window \
+                 alone"
             }
             Wanted::Reports => {
                 "needs the reports of a TFRC receiver, and a QUIC receiver acknowledges instead"

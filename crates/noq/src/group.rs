@@ -1,6 +1,8 @@
 //! The paths of one connection, which share a controller.
 
-use adapter::{ControllerSpec, Engine, FLOOR, Refused, Settings, Slots, Step, Window};
+use adapter::{
+    ControllerSpec, Engine, FLOOR, Offered, Rates, Refused, Settings, Slots, Step, Window,
+};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,6 +23,8 @@ pub struct Group {
     paths: usize,
     /// An event of one path may move the windows of others.
     siblings: bool,
+    /// The controller is told delivery rates.
+    rates: bool,
     /// Held for one step of the controller, never while noq is called.
     slots: Mutex<Slots>,
     /// Zero of the controller's time: when the first path was made.
@@ -69,7 +73,7 @@ impl Group {
         settings: Settings,
         paths: usize,
     ) -> Result<Arc<Group>, Refused> {
-        Refused::unless_fit(spec, &settings, paths)?;
+        Refused::unless_fit(spec, &settings, paths, Offered::RATES)?;
         let settings = Settings { min_window: settings.min_window.max(FLOOR), ..settings };
         let engine = Engine::new(spec, settings, paths).expect("it was found fit");
         Ok(Arc::new(Group {
@@ -77,6 +81,7 @@ impl Group {
             settings,
             paths,
             siblings: engine.moves_siblings(),
+            rates: engine.needs_rates(),
             slots: Mutex::new(Slots::new(engine)),
             base: OnceLock::new(),
         }))
@@ -134,6 +139,11 @@ impl Group {
 
     pub(crate) fn moves_siblings(&self) -> bool {
         self.siblings
+    }
+
+    /// What a path measures for the controller.
+    pub(crate) fn rates(&self) -> Option<Box<Rates>> {
+        self.rates.then(Box::default)
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Slots> {

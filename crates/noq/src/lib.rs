@@ -5,8 +5,8 @@ mod own;
 mod path;
 
 pub use adapter::{
-    Acked, Cause, ControllerSpec, Event, MOST_PATHS, Mismatch, Refused, Settings, Span, Step, Time,
-    View, Wanted, Window, replay,
+    Acked, Cause, ControllerSpec, Delivered, Event, MOST_PATHS, Mismatch, Refused, Settings, Span,
+    Step, Time, View, Wanted, Window, replay,
 };
 pub use group::{DEFAULT_PATHS, Group, PathReport};
 pub use own::{Factory, factory};

@@ -1,7 +1,7 @@
 //! One path of a group, as noq holds it.
 
 use crate::group::Group;
-use adapter::{Congestion, Event, Flight, Holder, Window, time};
+use adapter::{AckEnd, Congestion, Event, Flight, Holder, Rates, Span, Window, time};
 use noq_proto::RttEstimator;
 use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use std::any::Any;
@@ -16,6 +16,10 @@ pub struct Path {
     holder: Holder,
     base: Instant,
     flight: Flight,
+    /// For a controller that is told delivery rates.
+    rates: Option<Box<Rates>>,
+    /// The stack's smoothed round trip; zero before the first acknowledgement.
+    srtt: Span,
     window: Window,
     /// Segments per second.
     pacing: Option<f64>,
@@ -30,7 +34,8 @@ impl Path {
         };
         let flight = Flight::new(mtu);
         let (base, initial) = (group.base(now), flight.bytes(window));
-        Path { group, holder, base, flight, window, pacing: None, initial }
+        let (rates, srtt, pacing) = (group.rates(), Span::ZERO, None);
+        Path { group, holder, base, flight, rates, srtt, window, pacing, initial }
     }
 
     /// The number of the path in its group.
@@ -56,6 +61,10 @@ impl Path {
     ) {
         let (now, sent) = (time::since(self.base, now), time::since(self.base, sent));
         let srtt = time::span(srtt);
+        self.srtt = srtt;
+        if let Some(rates) = &mut self.rates {
+            rates.on_ack(now, sent, bytes);
+        }
         let (recovered, ack) = self.flight.on_ack(now, sent, bytes, Some(pn), app_limited, srtt);
         if recovered {
             self.step(Event::Recovered);
@@ -90,8 +99,11 @@ impl ControllerFactory for Group {
 }
 
 impl Controller for Path {
-    fn on_packet_sent(&mut self, _now: Instant, _bytes: u16, pn: u64) {
+    fn on_packet_sent(&mut self, now: Instant, _bytes: u16, pn: u64) {
         self.flight.on_sent(pn);
+        if let Some(rates) = &mut self.rates {
+            rates.on_sent(time::since(self.base, now));
+        }
     }
 
     fn on_ack(
@@ -106,8 +118,23 @@ impl Controller for Path {
         self.acknowledged(now, sent, bytes, pn, app_limited, rtt.get());
     }
 
-    fn on_end_acks(&mut self, _: Instant, _in_flight: u64, _: bool, largest: Option<u64>) {
-        self.flight.on_end_acks(largest);
+    fn on_end_acks(
+        &mut self,
+        now: Instant,
+        in_flight: u64,
+        app_limited: bool,
+        largest: Option<u64>,
+    ) {
+        let rtt = self.flight.on_end_acks(largest);
+        let Some(rates) = &mut self.rates else {
+            return;
+        };
+        let (now, srtt) = (time::since(self.base, now), self.srtt);
+        let (mtu, phase) = (self.flight.mtu(), self.flight.phase());
+        let end = AckEnd { now, in_flight, app_limited, rtt, srtt, mtu, phase };
+        if let Some(delivered) = rates.on_end_acks(end) {
+            self.step(Event::Delivered(delivered));
+        }
     }
 
     fn on_congestion_event(
@@ -116,9 +143,12 @@ impl Controller for Path {
         sent: Instant,
         is_persistent_congestion: bool,
         is_ecn: bool,
-        _lost_bytes: u64,
+        lost_bytes: u64,
         _largest_lost_pn: u64,
     ) {
+        if let Some(rates) = &mut self.rates {
+            rates.on_lost(lost_bytes);
+        }
         let event = Congestion {
             now: time::since(self.base, now),
             sent: time::since(self.base, sent),
@@ -164,7 +194,8 @@ impl Controller for Path {
     fn clone_box(&self) -> Box<dyn Controller> {
         let window = self.now();
         let holder = self.group.lock().copy(self.holder, window);
-        Box::new(Path { group: self.group.clone(), holder, window, ..*self })
+        let (group, rates) = (self.group.clone(), self.rates.clone());
+        Box::new(Path { group, holder, rates, window, ..*self })
     }
 
     fn initial_window(&self) -> u64 {

@@ -94,6 +94,50 @@ fn what_a_group_did_replays_bit_for_bit_and_a_path_that_is_left_alone_is_reno() 
 }
 
 #[test]
+fn controllers_of_rates_fill_two_paths_and_replay_bit_for_bit() {
+    for controller in ["bbr", "bbr:linux", "nice", "best-path", "bilevel"] {
+        let links = vec![Link::new(1e6, 20), Link::new(5e5, 30)];
+        let (mut pair, groups) = pair(controller, links, 7);
+        let group = &groups[CLIENT];
+        pair.ends[CLIENT].to_send = u64::MAX / 2;
+        pair.run(Duration::from_millis(300), |pair| check(pair, &groups, 0));
+        pair.open(1).expect("the server gives numbers for paths");
+        pair.run(Duration::from_secs(8), |pair| check(pair, &groups, 0));
+        let (steps, missed) = group.take_steps();
+        assert_eq!(missed, 0);
+        replay(group.spec(), group.settings(), group.paths(), &steps).unwrap();
+        // Best-path and bilevel send at the rate of the best path alone.
+        let least =
+            if controller.starts_with('b') && !controller.contains("bbr") { 5.0 } else { 9.0 };
+        let received = pair.ends[SERVES].received as f64 / 1e6;
+        assert!(received > least, "{controller}: {received} of 12 MB");
+    }
+}
+
+#[test]
+fn bbr_is_told_the_rate_of_its_link_and_keeps_the_queue_short() {
+    let (mut pair, groups) = pair("bbr", vec![Link::new(1e6, 20)], 11);
+    pair.links[0].queue = 400_000.0;
+    pair.ends[CLIENT].to_send = u64::MAX / 2;
+    pair.run(Duration::from_secs(4), |_| {});
+    let (steps, _) = groups[CLIENT].take_steps();
+    let rates: Vec<f64> = steps
+        .iter()
+        .filter_map(|step| match step.event {
+            Event::Delivered(sample) if sample.now.seconds() > 2.0 => Some(sample.rate.0),
+            _ => None,
+        })
+        .filter(|rate| *rate > 0.0)
+        .collect();
+    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+    let link = 1e6 / MTU as f64;
+    assert!(rates.len() > 500 && (mean / link - 1.0).abs() < 0.05, "{mean} of {link} packets/s");
+    // A window of two bandwidth-delay products: NewReno would fill 400 ms.
+    let srtt = groups[CLIENT].report()[0].srtt;
+    assert!(srtt < Duration::from_millis(100), "{srtt:?}");
+}
+
+#[test]
 fn a_mark_reduces_the_window_once_each_round_trip() {
     let (mut pair, groups) = pair("reno", vec![Link::new(1e6, 20)], 5);
     pair.links[0].marks = true;

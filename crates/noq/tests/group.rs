@@ -129,7 +129,7 @@ fn larger_packets_leave_the_window_its_bytes() {
 fn a_controller_that_needs_more_than_noq_tells_is_refused_by_name() {
     for (text, part) in [
         ("lia+sbd", "`lia+sbd` needs one-way delays"),
-        ("bbr", "`bbr` needs samples of the delivery rate"),
+        ("multi-priority", "`multi-priority` needs one-way delays"),
         ("tfrc", "`tfrc` needs the reports of a TFRC receiver"),
         ("kernel:lia", "`kernel:lia` runs in the kernel alone"),
         ("noq:cubic", "`noq:cubic` is noq's own"),

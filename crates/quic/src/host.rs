@@ -90,11 +90,17 @@ impl Host {
         }
     }
 
-    /// The client connects over `path`.
-    pub(crate) fn connect(&mut self, now: Time, path: usize, settings: &Settings, seed: u64) {
+    /// The client connects over `path`, with controllers of `factory`.
+    pub(crate) fn connect(
+        &mut self,
+        now: Time,
+        path: usize,
+        settings: &Settings,
+        factory: Factory,
+        seed: u64,
+    ) {
         let id = ConnectionId::new(&Numbers(seed).bytes::<20>());
         let mut config = tls::client_config();
-        let factory = settings.control.factory(settings.mtu());
         config.transport_config(Arc::new(transport(settings, factory)));
         config.initial_dst_cid_provider(Arc::new(move || id));
         let remote = SocketAddr::new(address(Side::Server, path), PORT);

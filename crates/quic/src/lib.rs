@@ -11,7 +11,9 @@
 
 mod clock;
 mod control;
+mod headers;
 mod host;
+mod notes;
 mod pattern;
 mod receiver;
 mod sender;

@@ -2,6 +2,7 @@
 
 use crate::clock::instant;
 use crate::host::{Host, Side};
+use crate::notes::Notes;
 use crate::pattern;
 use crate::settings::Settings;
 use noq_proto::congestion::ControllerMetrics;
@@ -11,7 +12,7 @@ use noq_proto::{
 };
 use std::fmt::{Debug, Formatter};
 use std::sync::Arc;
-use transport::{PathReport, SendingEndpoint, Source, Transmit};
+use transport::{Note, PathReport, SendingEndpoint, Source, Transmit};
 use units::{Span, Time};
 use wire::{QuicAnswer, QuicDatagram};
 
@@ -26,6 +27,8 @@ pub struct Sender {
     /// Whether the handshake is complete and other paths may be opened.
     connected: bool,
     completed: Option<Time>,
+    /// What becomes of packets, if somebody wants to know.
+    notes: Option<Box<Notes>>,
 }
 
 impl Debug for Sender {
@@ -102,6 +105,7 @@ impl Sender {
             stream: Stream::default(),
             connected: false,
             completed: None,
+            notes: None,
             settings,
         }
     }
@@ -112,7 +116,12 @@ impl Sender {
             return; // none has joined yet
         };
         self.paths[first].id = Some(PathId::ZERO);
-        self.host.connect(now, first, &self.settings, self.seed);
+        let factory = self.settings.control.factory(self.settings.mtu());
+        let factory = match &self.notes {
+            Some(notes) => notes.around(factory),
+            None => factory,
+        };
+        self.host.connect(now, first, &self.settings, factory, self.seed);
     }
 
     /// Handles what the connection tells the application.
@@ -271,6 +280,9 @@ impl SendingEndpoint for Sender {
         self.settle_paths(now);
         self.write(now);
         let (path, segment) = self.host.poll(now)?;
+        if let Some(notes) = &mut self.notes {
+            notes.on_datagram(path, &segment.bytes);
+        }
         Some(Transmit { path, segment })
     }
 
@@ -320,6 +332,14 @@ impl SendingEndpoint for Sender {
             undone: counters.spurious,
             ..PathReport::default()
         }
+    }
+
+    fn keep_notes(&mut self) {
+        self.notes = Some(Box::default());
+    }
+
+    fn notes(&mut self) -> Vec<Note> {
+        self.notes.as_mut().map_or_else(Vec::new, |notes| notes.take())
     }
 }
 

@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 
-use adapter::{Congestion, Engine, Event, FLOOR, Flight, time};
+use adapter::{Congestion, Engine, Event, FLOOR, Flight, Offered, time};
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use std::any::Any;
@@ -32,7 +32,8 @@ impl Control {
     /// # Errors
     /// As [`Control::named`].
     pub fn new(spec: &ControllerSpec, settings: Settings) -> Result<Arc<Control>, Refused> {
-        Refused::unless_fit(spec, &settings, 1)?;
+        // quinn 0.11 paces by the window, whatever rate a controller shows.
+        Refused::unless_fit(spec, &settings, 1, Offered::NOTHING)?;
         let settings = Settings { min_window: settings.min_window.max(FLOOR), ..settings };
         Ok(Arc::new(Control { spec: spec.clone(), settings }))
     }

@@ -112,11 +112,7 @@ pub(crate) fn wrong_controller(
         return Some((format!("`noq:{name}` is the QUIC stack's own, and the flow is not"), right));
     }
     let needs = spec.needs();
-    let needed = [
-        (needs.reports, "reports of the receiver"),
-        (needs.delays, "one-way delays"),
-        (needs.rates || needs.rate_based, "samples of the delivery rate"),
-    ];
+    let needed = [(needs.reports, "reports of the receiver"), (needs.delays, "one-way delays")];
     if let Some((_, what)) = needed.into_iter().find(|(needed, _)| *needed) {
         return Some((format!("`{spec}` needs {what}, which QUIC does not give it"), CHOOSE));
     }

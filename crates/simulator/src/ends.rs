@@ -3,7 +3,9 @@
 
 use crate::controller::Controller;
 use control::See;
-use transport::{PathReport, ReceivingEndpoint, SendingEndpoint, Transmit, coded, tcp, tfrc, udp};
+use transport::{
+    Note, PathReport, ReceivingEndpoint, SendingEndpoint, Transmit, coded, tcp, tfrc, udp,
+};
 use units::Time;
 use wire::{Range, Segment};
 
@@ -139,6 +141,15 @@ impl Ends {
 
     pub(crate) fn observe(&self, path: usize, see: See<'_>) {
         with!(self, pair => pair.sender.observe(path, see));
+    }
+
+    pub(crate) fn keep_notes(&mut self) {
+        with!(self, pair => pair.sender.keep_notes());
+    }
+
+    /// What the sender did with its packets since the last call.
+    pub(crate) fn notes(&mut self) -> Vec<Note> {
+        with!(self, pair => pair.sender.notes())
     }
 
     pub(crate) fn delivered(&self) -> u64 {

@@ -103,6 +103,9 @@ fn complete(
     progress: &Progress,
 ) -> io::Result<Option<Outcome>> {
     world.watch = Watch::new(plan, seed, observe.events, recording)?.map(Box::new);
+    if world.watch.as_ref().is_some_and(|watch| watch.reads_notes()) {
+        world.flows.iter_mut().for_each(|flow| flow.ends.keep_notes());
+    }
     let mut meter = Meter::new(plan, planned, &world, observe.series);
     if !advance(plan, &mut world, &mut meter, progress) {
         return Ok(None);

@@ -12,7 +12,7 @@ use qlog::Qlog;
 pub use qlog::QlogForm;
 use scenario::Plan;
 use std::io::{self, Write};
-use transport::PathReport;
+use transport::{Note, PathReport};
 use units::Time;
 use wire::{Range, Segment};
 
@@ -79,6 +79,18 @@ impl Watch {
         }
         if let Some(qlog) = &mut self.qlog {
             qlog.sent(now, path, segment);
+        }
+    }
+
+    /// Whether senders shall keep notes.
+    pub(crate) fn reads_notes(&self) -> bool {
+        self.qlog.is_some()
+    }
+
+    /// Notes of the sender whose first path is `first_path`.
+    pub(crate) fn notes(&mut self, now: Time, first_path: u32, notes: &[Note]) {
+        if let Some(qlog) = self.qlog.as_mut().filter(|_| now <= self.until) {
+            qlog.notes(now, first_path, notes);
         }
     }
 

@@ -511,7 +511,9 @@ impl World {
         let Transmit { path, segment } = ends.poll_transmit(self.now)?;
         let envelope = envelope(path);
         if let Some(watch) = &mut self.watch {
-            watch.sent(self.now, envelope.path, &segment, &ends.combined(path, &segment));
+            let combined = ends.combined(path, &segment);
+            watch.sent(self.now, envelope.path, &segment, &combined);
+            watch.notes(self.now, *first_path, &ends.notes());
         }
         Some(PackedSegment::pack(segment, envelope, &mut self.store))
     }
@@ -622,10 +624,11 @@ impl World {
     /// Shows observers the state of all paths of a flow after an event of its sender: an ACK of one
     /// path may move the windows of others.
     fn show(&mut self, flow: u32) {
-        let Flow { ends, first_path, .. } = &self.flows[flow as usize];
+        let Flow { ends, first_path, .. } = &mut self.flows[flow as usize];
         if let Some(watch) = &mut self.watch {
+            watch.notes(self.now, *first_path, &ends.notes());
             for path in 0..ends.paths() {
-                watch.state(self.now, first_path + path as u32, &ends.report(path));
+                watch.state(self.now, *first_path + path as u32, &ends.report(path));
             }
         }
     }

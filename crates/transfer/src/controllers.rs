@@ -34,7 +34,7 @@ mod tests {
 
     #[test]
     fn a_controller_that_is_not_there_is_refused_with_those_that_are() {
-        for (name, offered) in [("noq:vegas", "noq:newreno"), ("liar", "lia"), ("bbr", "olia")] {
+        for (name, offered) in [("noq:vegas", "noq:newreno"), ("liar", "lia"), ("lp", "olia")] {
             let error = check(name).expect_err("there is none").to_string();
             assert!(error.starts_with("controller: "), "{error}");
             assert!(error.contains(offered), "{error}");

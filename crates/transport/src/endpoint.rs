@@ -66,6 +66,42 @@ pub trait SendingEndpoint {
     /// Passes the quantities of the congestion control of `path` to `see`: see
     /// [`control::CongestionController::observe`].
     fn observe(&self, _path: usize, _see: See<'_>) {}
+
+    /// Keeps [`SendingEndpoint::notes`] from now on. Called before the first segment.
+    fn keep_notes(&mut self) {}
+
+    /// What the sender did with its packets since the last call, in order. Empty for a sender whose
+    /// segments and answers say it: a log reads those.
+    fn notes(&mut self) -> Vec<Note> {
+        Vec::new()
+    }
+}
+
+/// A note of a sender on one of its packets, for logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// Index of the path on which the packet was sent.
+    pub path: usize,
+    /// What became of the packet.
+    pub what: Noted,
+}
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noted {
+    /// It is in the segment that was polled last.
+    Sent {
+        /// Its type, by its name in qlog.
+        kind: &'static str,
+        /// Its number; `None` if nobody waits for its acknowledgement.
+        number: Option<u64>,
+        /// Bytes of the segment.
+        bytes: u32,
+    },
+    /// It was acknowledged for the first time.
+    Acked(u64),
+    /// It was declared lost.
+    Lost(u64),
 }
 
 /// The end of a connection that receives data. The application reads data at once when it is in

@@ -21,7 +21,7 @@ pub mod tcp;
 pub mod tfrc;
 pub mod udp;
 
-pub use endpoint::{PathReport, ReceivingEndpoint, SendingEndpoint, Transmit};
+pub use endpoint::{Note, Noted, PathReport, ReceivingEndpoint, SendingEndpoint, Transmit};
 pub use options::{DelayedAck, Idle, OptionTable, Options, RtoFloor};
 pub use scheduler::Scheduler;
 pub use settings::SenderSettings;

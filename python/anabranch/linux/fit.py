@@ -22,6 +22,7 @@ OWN_SCHEDULERS = (MinRtt, Linux)
 
 _DELAYED_ACK_S = 0.04
 _HEADERS_BYTES = 52  # IPv4, TCP, time stamps
+_QUIC_PACKET_BYTES = 1500
 
 
 OWN = {"bbr": "bbr", "bbr:linux": "bbr", "cubic": "cubic", "lp": "lp"}
@@ -65,21 +66,18 @@ def refusals(plan: Plan) -> list[str]:
     if users > MOST_USERS:
         found.append(f"there are {users} users; at most {MOST_USERS} can be sampled in time")
     for planned in plan.classes:
-        parts = [
-            *refused_paths(plan, planned),
-            *refused_traffic(planned),
-            *refused_options(planned),
-            *refused_times(planned),
-        ]
+        parts = [*refused_links(plan, planned), *refused_traffic(planned)]
+        if planned.protocol == "quic":
+            parts += refused_quic(planned)
+        else:
+            parts += refused_controller(planned) + refused_options(planned) + refused_times(planned)
         found += [f"flow `{planned.name}`: {part}" for part in parts]
     return found
 
 
-def refused_paths(plan: Plan, planned: Class) -> list[str]:
-    """Reasons why the kernel cannot run the paths or the controller of a class."""
+def refused_controller(planned: Class) -> list[str]:
+    """Reasons why the kernel cannot run the controller of a class."""
     found = []
-    if len(planned.paths) > MOST_PATHS:
-        found.append(f"it has {len(planned.paths)} paths; the kernel allows {MOST_PATHS}")
     controller = source_of(planned)
     if not _core.controller(controller)["ported"] and not kernels_own(controller):
         ported = [law["name"] for law in _core.controllers() if law["kernel"]]
@@ -88,6 +86,14 @@ def refused_paths(plan: Plan, planned: Class) -> list[str]:
             f"there is no controller {planned.controller} for the kernel; there are: {known}, and "
             "linux:NAME for one of the kernel's own" + unsupported(planned)
         )
+    return found
+
+
+def refused_links(plan: Plan, planned: Class) -> list[str]:
+    """Reasons why the testbed cannot have the paths of a class."""
+    found = []
+    if len(planned.paths) > MOST_PATHS:
+        found.append(f"it has {len(planned.paths)} paths; the kernel allows {MOST_PATHS}")
     for number, path in enumerate(planned.paths):
         links = [plan.links[index] for index in path.links]
         if not any(link.rate_bps or link.loss or link.attachments for link in links):
@@ -98,8 +104,8 @@ def refused_paths(plan: Plan, planned: Class) -> list[str]:
 def refused_traffic(planned: Class) -> list[str]:
     """Features of applications that the testbed lacks."""
     found = []
-    if planned.protocol != "tcp":
-        found.append(f"it sends {planned.protocol.upper()}; here users send TCP alone")
+    if planned.protocol not in ("tcp", "quic"):
+        found.append(f"it sends {planned.protocol.upper()}; here users send TCP or QUIC")
     if planned.pauses:
         found.append("its users pause; here users send without pauses")
     if planned.sizes:
@@ -176,6 +182,35 @@ def refused_options(planned: Class) -> list[str]:
     return found
 
 
+def refused_quic(planned: Class) -> list[str]:
+    """Parts of a class over QUIC that the programs of `anabranch quic` lack."""
+    found = []
+    if planned.transfer_bytes is not None or planned.app_rate_bps is not None:
+        found.append("its users send a file or at a rate; here those over QUIC send without end")
+    if any(path.join_s > planned.start_s or path.leave_s is not None for path in planned.paths):
+        found.append(
+            "its paths join or leave; those of QUIC are there from start to end: change a link to "
+            "`up = false` instead"
+        )
+    if planned.packet_bytes != _QUIC_PACKET_BYTES:
+        found.append(
+            f"`packet` is {planned.packet_bytes} B; the stack finds its own size on links of "
+            f"{_QUIC_PACKET_BYTES} B"
+        )
+    for key, value, own in (
+        ("initial_window", planned.initial_window, 10),
+        ("initial_ssthresh", planned.initial_ssthresh, None),
+        ("min_ssthresh", planned.min_ssthresh, None),
+        ("growth_per_ack", planned.growth_per_ack, False),
+        ("slow_start_carry_over", planned.slow_start_carry_over, True),
+    ):
+        if value != own:
+            found.append(f"`{key}` is {value}; `anabranch quic serve` has no such option")
+    if planned.min_window not in (1, 2):
+        found.append(f"`min_window` is {planned.min_window:g} segments; QUIC's is 2")
+    return found
+
+
 def refused_times(planned: Class) -> list[str]:
     """Paths that come and go in a way that the path manager cannot follow."""
     if len(planned.paths) == 1:
@@ -194,7 +229,14 @@ def differences(plan: Plan) -> list[str]:
         "losses are detected by RACK and SACK together, spurious timeouts undone (F-RTO)",
         "RTT percentiles are of smoothed samples",
     ]
-    several = [planned for planned in plan.classes if len(planned.paths) > 1]
+    over_quic = [planned for planned in plan.classes if planned.protocol == "quic"]
+    over_tcp = [planned for planned in plan.classes if planned.protocol != "quic"]
+    if over_quic:
+        found.append(
+            "users over QUIC find the size of their packets, up to 1,480 B, set the bits of ECN, and "
+            "have a receive window of 32 MiB; they have no samples"
+        )
+    several = [planned for planned in over_tcp if len(planned.paths) > 1]
     if several:
         found.append(
             "MPTCP's options leave less payload in a packet: goodput is lower, not IP bytes"
@@ -204,7 +246,7 @@ def differences(plan: Plan) -> list[str]:
             "every path supplied"
         )
         found.append("users of several paths write one segment until their server has accepted")
-    own = {kernels_own(source_of(planned)): planned for planned in plan.classes}
+    own = {kernels_own(source_of(planned)): planned for planned in over_tcp}
     reno = [planned for planned in several if kernels_own(source_of(planned)) == "reno"]
     if any(planned.min_ssthresh not in (2, None) for planned in reno):
         found.append("the kernel's own Reno has a smallest slow-start threshold of 2 segments")

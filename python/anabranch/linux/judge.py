@@ -12,7 +12,7 @@ from ..plan import Plan
 from ..runs import EmulatorReport, Run
 from .namespace import Namespace
 from .sample import Sampler
-from .traffic import Connection
+from .traffic import User
 from .wiring import Network
 
 MOST_LATENESS_S = 1e-3
@@ -111,7 +111,7 @@ def wrong_network(network: Network, host: dict[str, int]) -> list[str]:
     return found
 
 
-def wrong_connections(made: Sequence[Connection], sampler: Sampler) -> list[str]:
+def wrong_connections(made: Sequence[User], sampler: Sampler) -> list[str]:
     """Users whose connection failed or is not as requested."""
     found = []
     for connection in made:

@@ -1,42 +1,31 @@
 """Users of a scenario as QUIC connections between the namespaces of their class, in real time.
 
-Server and client are those of `anabranch quic`: noq and tokio, on UDP sockets. The server stands in
-the namespace of the senders and the client in that of the receivers. The client opens the paths, so
-it names both ends of each. Other classes of the same scenario have the kernel's TCP and MPTCP.
+Other classes of the same scenario have the kernel's TCP and MPTCP.
 """
 
 from __future__ import annotations
 
-import json
-import tempfile
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+import socket
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from .. import _core
-from ..plan import Class, Plan
+from ..plan import Plan
 from ..scenario import Scenario, load
 from .controllers import Attached
 from .emulation import Emulation
 from .errors import LinuxError
 from .judge import wrong_emulation
+from .quic_users import Asked, QuicUser, endless
 from .running import loaded
 from .sockets import room_for_files
 from .testbed import checked_kernel, connections, schedule, starts
 from .traffic import Connection, Traffic
-from .wiring import FIRST_PORT, Network, receiver_address, sender_address
+from .wiring import Network
 
-SERVER_PORT = 20_000
-"""Port of user 0's server. The client has `FIRST_PORT`: the emulator knows users by the port of the
-end that receives."""
-
-ENDLESS = "endless"
-ENDLESS_BYTES = 1 << 40
-"""A file without blocks; no run transfers as much."""
+__all__ = ["Asked", "Measured", "Outcome", "run"]
 
 AFTER_S = 4.0
 """Seconds after the end of the plan in which servers tell their counts and connections close."""
@@ -44,17 +33,9 @@ AFTER_S = 4.0
 LOOK_S = 0.5
 """Interval at which transfers of whole files are looked at."""
 
-
-@dataclass(frozen=True)
-class Asked:
-    """What the users of a class transfer over QUIC."""
-
-    controller: str
-    """A name that `anabranch quic serve --controller` takes."""
-    file: Path | None = None
-    """The file; None for data without end."""
-    output: Path | None = None
-    """Where the file goes; None for nowhere. Only for a class of one user."""
+_SO_MAX_PACING_RATE = 47  # asm-generic/socket.h
+_NO_LIMIT = 1 << 30
+"""Bytes/s, more than any link here: a socket with a limit paces, at its own rate if that is lower."""
 
 
 @dataclass
@@ -76,95 +57,26 @@ class Outcome:
     """Why the links were not what the scenario says; empty if they were."""
 
 
-class QuicUser:
-    """A user's server and client, and the threads in which they run."""
-
-    def __init__(
-        self,
-        network: Network,
-        place: tuple[int, int],
-        planned: Class,
-        asked: Asked,
-        limits: tuple[float | None, float],
-    ) -> None:
-        """Binds the sockets. `place` is the numbers of class and user; `limits` are the seconds
-        after which it ends, if it does, and those that are not measured. Raises OSError and
-        ValueError.
-        """
-        assert asked.file is not None
-        class_, user = place
-        port, paths = SERVER_PORT + user, range(len(planned.paths))
-        with network.senders[class_].namespace.inside():
-            listen = f"0.0.0.0:{port}"
-            self.server = _core.QuicServer(asked.file, listen, controller=asked.controller)
-        with network.receivers[class_].namespace.inside():
-            self.fetch = _core.QuicFetch(
-                f"{sender_address(class_, 0)}:{port}/{asked.file.name}",
-                asked.output,
-                fingerprint=self.server.fingerprint,
-                via=[receiver_address(class_, path) for path in paths],
-                to=[f"{sender_address(class_, path)}:{port}" for path in paths],
-                port=FIRST_PORT + user,
-                duration_s=limits[0],
-                warm_up_s=limits[1],
-            )
-        self._report: dict[str, Any] | None = None
-        self._error: BaseException | None = None
-        self._serving = threading.Thread(target=self.server.run, name="serve", daemon=True)
-        self._fetching = threading.Thread(target=self._fetch, name="fetch", daemon=True)
-
-    def _fetch(self) -> None:
-        try:
-            self._report = json.loads(self.fetch.run())
-        except (OSError, ValueError) as error:
-            self._error = error
-
-    def start(self) -> None:
-        """Begins the transfer."""
-        self._serving.start()
-        self._fetching.start()
-
-    @property
-    def ended(self) -> bool:
-        """Whether the transfer has begun and ended."""
-        return self._fetching.ident is not None and not self._fetching.is_alive()
-
-    def report(self) -> dict[str, Any]:
-        """Waits for the end. Raises LinuxError that says why it failed."""
-        self._fetching.join()
-        if self._error is not None:
-            raise LinuxError(f"the transfer over QUIC failed: {self._error}")
-        assert self._report is not None
-        return self._report
-
-    def close(self) -> None:
-        """Ends both."""
-        self.fetch.stop()
-        if self._fetching.ident is not None:
-            self._fetching.join()
-        self.server.stop()
-        if self._serving.ident is not None:
-            self._serving.join()
-
-
 def run(
     scenario: Scenario | str,
     asked: Mapping[str, Asked],
     *,
+    paced: Collection[str] = (),
     seed: int = 1,
     overrides: Sequence[str] = (),
 ) -> Outcome:
     """Runs a scenario once, in real time, its classes in `asked` over QUIC: what each user of each
     class received.
 
-    A run with transfers of whole files ends when they have ended, or with the scenario. Raises
-    LinuxError, ScenarioError, and ValueError for a class that is not there.
+    TCP of the classes in `paced`, of one path each, is paced by the kernel, at 1.2 windows per
+    round trip. A run with transfers of whole files ends when they have ended, or with the scenario.
+    Raises LinuxError, ScenarioError, and ValueError for a class that is not there.
     """
     if isinstance(scenario, str):
         scenario = load(scenario)
     plan = scenario.plan(overrides=list(overrides))
     names = [planned.name for planned in plan.classes]
-    if unknown := [name for name in asked if name not in names]:
+    if unknown := [name for name in (*asked, *paced) if name not in names]:
         raise ValueError(f"{scenario.name} has no class {unknown[0]!r}; it has {', '.join(names)}")
     for planned in plan.classes:
         if planned.name in asked and any(p.join_s or p.leave_s is not None for p in planned.paths):
@@ -183,17 +95,8 @@ def run(
         given = {name: one if one.file else replace(one, file=file) for name, one in asked.items()}
         emulation = Emulation(scenario, network, seed=seed, overrides=overrides, controller=None)
         session = _Session(plan, network, seed, controllers, given)
+        session.pace(paced)
         return session.run(emulation)
-
-
-@contextmanager
-def endless() -> Iterator[Path]:
-    """A file that no run gets to the end of."""
-    with tempfile.TemporaryDirectory(prefix="anabranch-") as folder:
-        file = Path(folder) / ENDLESS
-        with file.open("wb") as out:
-            out.truncate(ENDLESS_BYTES)
-        yield file
 
 
 class _Session:
@@ -221,6 +124,13 @@ class _Session:
         except BaseException:
             self._stack.close()
             raise
+
+    def pace(self, classes: Collection[str]) -> None:
+        """Has the kernel pace the TCP of these classes. Raises OSError."""
+        for connection in self.traffic.connections:
+            if connection.planned.name in classes:
+                sender = connection.sender
+                sender.setsockopt(socket.SOL_SOCKET, _SO_MAX_PACING_RATE, _NO_LIMIT)
 
     def _clock(self) -> float:
         assert self._emulation is not None

@@ -38,7 +38,8 @@ NOT_CALIBRATED = "the emulated links are not what the scenario says"
 @contextmanager
 def loaded(plan: Plan, skips_per_million: int, record: bool) -> Iterator[Attached]:
     """The controllers of a plan in the kernel, as long as the block lasts."""
-    classes = [c for c in plan.classes if not fit.kernels_own(fit.source_of(c))]
+    kernels = [c for c in plan.classes if c.protocol != "quic"]
+    classes = [c for c in kernels if not fit.kernels_own(fit.source_of(c))]
     floors = {planned.min_ssthresh for planned in classes}
     if len(floors) > 1:
         raise LinuxError(
@@ -92,6 +93,10 @@ def run(
     if recording.until_s is not None:
         raise ValueError(
             "on the real kernel what is recorded is of the whole run; leave the time out"
+        )
+    if recording.qlog and any(planned.protocol == "quic" for planned in plan.classes):
+        raise ValueError(
+            f"{recording.qlog} would be of samples, which there are none of for users over QUIC; leave it out"
         )
     if recording.qlog and recording.qlog_version == "0.3":
         raise ValueError(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..plan import Plan
 from .tcp_info import MptcpReader, Subflow, TcpInfo, tcp_info
-from .traffic import FELL_BACK, Connection
+from .traffic import FELL_BACK, Connection, User
 from .wiring import path_of, sender_address
 
 Numbers = NDArray[np.float64]
@@ -75,14 +75,15 @@ def fields_of(info: TcpInfo) -> tuple[float, ...]:
 class Sampler:
     """Keeps the state of every path of every connection at every sample."""
 
-    def __init__(self, plan: Plan, connections: Sequence[Connection]) -> None:
-        """No sample yet."""
-        self.plan, self.connections = plan, connections
+    def __init__(self, plan: Plan, users: Sequence[User]) -> None:
+        """No sample yet. The kernel knows nothing of users over QUIC: their paths are never open."""
+        self.plan, self.users = plan, users
+        self.connections = [user for user in users if isinstance(user, Connection)]
         self.interval_s = interval_s(plan)
         self.times_s: list[float] = []
         self.trouble: dict[int, str] = {}
         """Errors in a flow's subflows, by flow."""
-        counts = [len(connection.planned.paths) for connection in connections]
+        counts = [len(user.planned.paths) for user in users]
         self._first = np.concatenate([[0], np.cumsum(counts)]).astype(int)
         self._rows: list[Numbers] = []
         self._reader = MptcpReader()

@@ -21,12 +21,12 @@ from .sample import (
     on_grid,
     quantile,
 )
-from .traffic import Connection
+from .traffic import Connection, User
 
 
 def tables(
     plan: Plan,
-    connections: Sequence[Connection],
+    connections: Sequence[User],
     sampler: Sampler,
     report: Emulated,
     goodput_bytes: Numbers,
@@ -41,7 +41,12 @@ def tables(
     path = np.concatenate([np.arange(len(c.planned.paths)) for c in connections])
     wire, sent = report.paths.throughput_bps, report.paths.sent_packets
     lost = report.paths.lost_packets
-    grown = counted(table, times_s, plan.warmup_s)
+    # The kernel counts nothing of users over QUIC.
+    kernels = np.array([isinstance(connections[int(f)], Connection) for f in flow])
+    grown = {
+        name: np.where(kernels, column, np.nan)
+        for name, column in counted(table, times_s, plan.warmup_s).items()
+    }
     mean = means(table, times_s, plan.warmup_s)
     classes = np.array([connections[int(f)].class_ for f in flow])
     unknown = np.full(len(flow), np.nan)
@@ -92,7 +97,7 @@ def tables(
     return run
 
 
-def flows(connections: Sequence[Connection], wire_bps: Numbers, goodput_bps: Numbers) -> Flows:
+def flows(connections: Sequence[User], wire_bps: Numbers, goodput_bps: Numbers) -> Flows:
     """The table of connections."""
     return Flows(
         class_=[c.planned.name for c in connections],
@@ -131,7 +136,7 @@ def series(emulated: EmulatedSeries, table: Numbers, times_s: Numbers) -> Series
     )
 
 
-def completions(plan: Plan, connections: Sequence[Connection]) -> dict[str, Numbers]:
+def completions(plan: Plan, connections: Sequence[User]) -> dict[str, Numbers]:
     """Columns of the table `classes`: completion times of transfers begun after the warm-up."""
     columns: dict[str, list[float]] = {}
     for class_ in range(len(plan.classes)):

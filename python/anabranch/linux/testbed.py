@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Container, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -23,11 +24,12 @@ from .errors import LinuxError
 from .fit import source_of
 from .judge import grown, host_counters, starving, wrong_connections, wrong_emulation, wrong_network
 from .namespace import Namespace
+from .quic_users import QuicUser, endless, over_quic
 from .rights import TO_RUN, as_root, is_root, lacking
 from .sample import FIELDS, Numbers, Sampler, congestion_control, on_grid
 from .sockets import connecting, listening, send_buffer
 from .tables import tables
-from .traffic import Connection, Traffic
+from .traffic import Connection, Traffic, User
 from .wiring import FIRST_PORT, Network, present, receiver_address, sender_address
 
 GRACE_S = 3.0
@@ -158,9 +160,55 @@ def replicate(
     `tell` is called with the elapsed seconds of the run. Raises LinuxError and OSError.
     """
     emulation = order.observed(network, seed)
-    traffic = Traffic(connections(order.plan, network, seed, controllers), emulation.clock)
+    with ExitStack() as stack:
+        users = Users(order.plan, network, seed, controllers, stack)
+        return _measured(order, network, seed, controllers, users, emulation, tell)
+
+
+class Users:
+    """The users of a run, over TCP and over QUIC, not connected yet."""
+
+    def __init__(
+        self, plan: Plan, network: Network, seed: int, controllers: Attached, stack: ExitStack
+    ) -> None:
+        """Binds their sockets; the end of `stack` closes them. Raises OSError and LinuxError."""
+        over = {planned.name for planned in plan.classes if planned.protocol == "quic"}
+        self.kernel = connections(plan, network, seed, controllers, without=over)
+        for connection in self.kernel:
+            stack.callback(connection.close)
+        self.quic: list[QuicUser] = []
+        if over:
+            file = stack.enter_context(endless())
+            self.quic = over_quic(plan, network, starts(plan, seed), file)
+            stack.callback(self._end)
+        self.all: list[User] = [*self.kernel, *self.quic]
+        self.all.sort(key=lambda user: (user.class_, user.user))
+        for number, user in enumerate(self.all):
+            user.flow = number
+
+    def _end(self) -> None:
+        """Ends those over QUIC, all at once."""
+        for user in self.quic:
+            user.stop()
+        for user in self.quic:
+            user.close()
+
+
+def _measured(
+    order: Order,
+    network: Network,
+    seed: int,
+    controllers: Attached,
+    users: Users,
+    emulation: Emulation,
+    tell: Callable[[float], object],
+) -> Run:
+    """Runs the users on their links."""
+    traffic = Traffic(users.kernel, emulation.clock)
+    for user in users.quic:
+        traffic.at(user.start_s, user.start)
     try:
-        watch = Watch(order.plan, traffic, emulation, tell)
+        watch = Watch(order.plan, users.all, traffic, emulation, tell)
         schedule(traffic, network, order.plan)
         before, counted = host_counters(network), controllers.counters()
         busy_s = time.thread_time()
@@ -190,7 +238,7 @@ def replicate(
     finally:
         traffic.close()
     sampler = watch.sampler
-    run = tables(order.plan, traffic.connections, sampler, report, watch.goodput_bytes(), seed)
+    run = tables(order.plan, users.all, sampler, report, watch.goodput_bytes(), seed)
     if run.has("series"):
         counts = sampler.table()[:, :, FIELDS.index("retransmits")]
         order.retransmits[:] = [on_grid(counts, np.array(sampler.times_s), run.series.t_s)]
@@ -212,13 +260,14 @@ class Watch:
     def __init__(
         self,
         plan: Plan,
+        users: Sequence[User],
         traffic: Traffic,
         emulation: Emulation,
         tell: Callable[[float], object],
     ) -> None:
         """Adds the times of all observations to the timeline of `traffic`."""
-        self.plan, self.traffic, self.emulation, self.tell = plan, traffic, emulation, tell
-        self.sampler = Sampler(plan, traffic.connections)
+        self.plan, self.users, self.emulation, self.tell = plan, users, emulation, tell
+        self.sampler = Sampler(plan, users)
         self._received: list[Numbers] = []
         self._missing: list[str] = []
         self._held_up: list[str] = []
@@ -236,8 +285,16 @@ class Watch:
         self.tell(at_s)
 
     def _count(self, at_s: float) -> None:
-        self._received.append(np.array([c.received for c in self.traffic.connections], dtype=float))
+        self._received.append(np.array([user.received for user in self.users], dtype=float))
         self._missing += self.sampler.missing(at_s, GRACE_S)
+        for user in self.users:
+            if isinstance(user, QuicUser) and user.start_s + GRACE_S <= at_s:
+                there, all_ = user.open_paths, len(user.planned.paths)
+                if there < all_:
+                    name = f"{user.planned.name} {user.user}"
+                    self._missing.append(
+                        f"{there} of {all_} paths of user {name} are open at {at_s:.0f} s"
+                    )
 
     def goodput_bytes(self) -> Numbers:
         """Bytes that each application received after the warm-up."""
@@ -246,14 +303,14 @@ class Watch:
 
     def congestion_controls(self) -> list[str]:
         """Kernel names of the congestion controls of the open connections."""
-        there = [c for c in self.traffic.connections if not c.ended]
+        there = [c for c in self.sampler.connections if not c.ended]
         return sorted({congestion_control(c.sender) for c in there})
 
     def reasons(self, emulated: EmulatorReport) -> list[str]:
         """Why the run is not valid; nothing if it is."""
         return [
             *wrong_emulation(self.plan, emulated),
-            *wrong_connections(self.traffic.connections, self.sampler),
+            *wrong_connections(self.users, self.sampler),
             *self._missing,
             *self._held_up,
         ]
@@ -265,7 +322,7 @@ def checked_kernel(plan: Plan) -> None:
     """
     checked_rights()
     facts = [check.tunnels()]
-    if any(len(planned.paths) > 1 for planned in plan.classes):
+    if any(len(planned.paths) > 1 and planned.protocol == "tcp" for planned in plan.classes):
         new = Namespace()  # in its own namespace, independent of the host's settings
         try:
             with new.inside():

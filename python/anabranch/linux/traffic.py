@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from ..plan import Class
 from .sockets import abort, unacknowledged
@@ -64,9 +64,29 @@ def supply(tcp: TcpInfo) -> int:
     return segment * max(0, WINDOWS_AHEAD * tcp.cwnd_segments - unsent)
 
 
+class User(Protocol):
+    """One user of a class, over TCP or QUIC."""
+
+    flow: int
+    """Its number among all users."""
+    class_: int
+    user: int
+    planned: Class
+    start_s: float
+    completed_s: float
+
+    @property
+    def received(self) -> int:
+        """Bytes that the application received."""
+
+    @property
+    def trouble(self) -> str:
+        """The error, if any."""
+
+
 @dataclass
 class Connection:
-    """One user: its sending socket, the server's socket, and the bytes transferred."""
+    """One user over TCP: its sending socket, the server's socket, and the bytes transferred."""
 
     flow: int
     class_: int

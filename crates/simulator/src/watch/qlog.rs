@@ -3,6 +3,10 @@
 //! A segment is a packet with one stream frame whose offset is its data sequence number; packets of
 //! a path are numbered in the order of sending, so that a retransmission has its own number. An ACK
 //! is a packet with an ack frame over the numbers that it newly acknowledges.
+//!
+//! Packets of QUIC are encrypted: numbers, acknowledgements and losses are those that the sender
+//! notes. An acknowledgement may arrive on another path than that of its packets, so that it is an
+//! event of its own.
 
 mod draft;
 mod happening;
@@ -16,7 +20,7 @@ use scenario::schema::Protocol;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use transport::PathReport;
+use transport::{Note, Noted, PathReport};
 use units::Time;
 use wire::{Ack, Data, Flags, Segment};
 
@@ -113,8 +117,42 @@ impl Qlog {
 
     /// A sender has sent `segment`.
     pub(super) fn sent(&mut self, now: Time, path: u32, segment: &Segment) {
+        if let Segment::QuicDatagram(_) = segment {
+            return; // its sender's note says more
+        }
         let (path, mut log) = self.path(now, path);
         path.on_sent(&mut log, segment);
+    }
+
+    /// Notes of the sender whose first path is `first`.
+    pub(super) fn notes(&mut self, now: Time, first: u32, notes: &[Note]) {
+        // Packets of one path that were acknowledged together are one event.
+        let mut acked: Vec<u64> = Vec::new();
+        for (place, note) in notes.iter().enumerate() {
+            let (path, mut log) = self.path(now, first + note.path as u32);
+            match note.what {
+                Noted::Sent { kind, number, bytes } => {
+                    let (length, payload) = (bytes + path.header, Some(bytes));
+                    log.tell(&Happening::Sent(Packet {
+                        kind,
+                        number,
+                        length,
+                        payload,
+                        stream: None,
+                    }));
+                }
+                Noted::Acked(number) => {
+                    acked.push(number);
+                    let goes_on = notes.get(place + 1).is_some_and(|next| {
+                        next.path == note.path && matches!(next.what, Noted::Acked(_))
+                    });
+                    if !goes_on {
+                        log.tell(&Happening::Acked(&std::mem::take(&mut acked)));
+                    }
+                }
+                Noted::Lost(number) => log.tell(&Happening::Lost { number }),
+            }
+        }
     }
 
     /// `answer` arrived at the sender.
@@ -125,6 +163,7 @@ impl Qlog {
             Segment::Ack(ack) => path.on_ack(&mut log, ack),
             // Its numbers are those of segments, not of packets.
             Segment::CodedAck(_) => path.on_answer(&mut log, "1RTT", length, None, &[]),
+            Segment::QuicAnswer(_) => path.on_datagram(&mut log, length, answer.bytes()),
             _ => path.on_answer(&mut log, "1RTT", length, Some(answer.bytes()), &[]),
         }
     }
@@ -166,7 +205,7 @@ impl Path {
         }
         log.tell(&Happening::Sent(Packet {
             kind: if len == 0 { "handshake" } else { "1RTT" },
-            number,
+            number: Some(number),
             length: len + self.header,
             payload: Some(len),
             stream: stream.filter(|_| len > 0).map(|offset| (offset, len)),
@@ -222,10 +261,17 @@ impl Path {
         payload: Option<u32>,
         ranges: &[[u64; 2]],
     ) {
-        let number = self.received;
+        let number = Some(self.received);
         self.received += 1;
         let packet = Packet { kind, number, length, payload, stream: None };
         log.tell(&Happening::Received(packet, ranges));
+    }
+
+    /// A datagram of `length` bytes arrived, whose packets are encrypted.
+    fn on_datagram(&mut self, log: &mut Log<'_>, length: u32, payload: u32) {
+        let (kind, payload) = ("1RTT", Some(payload));
+        let packet = Packet { kind, number: None, length, payload, stream: None };
+        log.tell(&Happening::Received(packet, &[]));
     }
 
     /// Logs the changed values. The window of a path that is not part of its connection has no

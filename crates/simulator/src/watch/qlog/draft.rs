@@ -12,7 +12,9 @@
 //! is a trace, and all are kept until the end.
 
 use super::super::capture::addresses;
-use super::happening::{DESCRIPTION, Form, Happening, Named, Packet, ms, opened, phases, raw};
+use super::happening::{
+    DESCRIPTION, Form, Happening, Named, Packet, acknowledged, header, ms, opened, phases, raw,
+};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use units::Time;
@@ -135,8 +137,7 @@ fn trace(title: Option<&str>, group: Option<&str>) -> Value {
 
 /// The packet's event without frames.
 fn data(packet: &Packet) -> Value {
-    let header = json!({ "packet_type": packet.kind, "packet_number": packet.number });
-    json!({ "header": header, "raw": raw(packet) })
+    json!({ "header": header(packet), "raw": raw(packet) })
 }
 
 /// Ranges of numbers; one number alone is written once (quic-events-13 §8.13.3).
@@ -151,7 +152,7 @@ fn ranges(of: &[[u64; 2]]) -> Value {
 /// The frame that acknowledges packets of a path. A plain ACK is for path 0 alone, another path has
 /// PATH_ACK (draft-ietf-quic-multipath-21). The drafts of qlog leave frames open and do not
 /// name that one; noq and picoquic log it as here.
-fn acknowledged(index: usize, acked: &[[u64; 2]]) -> Value {
+fn ack_frame(index: usize, acked: &[[u64; 2]]) -> Value {
     match index {
         0 => json!({ "frame_type": "ack", "acked_ranges": ranges(acked) }),
         _ => json!({ "frame_type": "path_ack", "path_id": index, "acked_ranges": ranges(acked) }),
@@ -188,10 +189,11 @@ impl Form for Draft {
             Happening::Received(packet, acked) => {
                 let mut data = data(packet);
                 if !acked.is_empty() {
-                    data["frames"] = json!([acknowledged(self.paths[path].0.index, acked)]);
+                    data["frames"] = json!([ack_frame(self.paths[path].0.index, acked)]);
                 }
                 ("packet_received", data)
             }
+            Happening::Acked(numbers) => ("packets_acked", acknowledged(numbers)),
             Happening::Lost { number } => {
                 let header = json!({ "packet_type": "1RTT", "packet_number": number });
                 ("packet_lost", json!({ "header": header }))

@@ -8,7 +8,8 @@ use units::Time;
 pub(in super::super) struct Packet {
     /// `handshake` or `1RTT`.
     pub(super) kind: &'static str,
-    pub(super) number: u64,
+    /// Its number in its path, if that is known.
+    pub(super) number: Option<u64>,
     /// Bytes with headers.
     pub(super) length: u32,
     /// Bytes without headers, if they are known.
@@ -22,7 +23,9 @@ pub(in super::super) enum Happening<'a> {
     Sent(Packet),
     /// With the ranges of numbers that it newly acknowledges, both ends included.
     Received(Packet, &'a [[u64; 2]]),
-    /// Detected when the data is sent again.
+    /// Numbers of packets that were acknowledged, if no packet that was received tells them.
+    Acked(&'a [u64]),
+    /// Declared lost; for TCP detected when the data is sent again.
     Lost {
         number: u64,
     },
@@ -82,6 +85,20 @@ pub(super) fn phases(old: &str, new: &str) -> Value {
         update["old"] = old.into();
     }
     update
+}
+
+/// Type and number of a packet.
+pub(super) fn header(packet: &Packet) -> Value {
+    let mut header = serde_json::json!({ "packet_type": packet.kind });
+    if let Some(number) = packet.number {
+        header["packet_number"] = number.into();
+    }
+    header
+}
+
+/// Packets of application data that were acknowledged.
+pub(super) fn acknowledged(numbers: &[u64]) -> Value {
+    serde_json::json!({ "packet_number_space": "application_data", "packet_numbers": numbers })
 }
 
 /// Lengths of a packet.

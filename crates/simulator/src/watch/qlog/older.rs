@@ -1,7 +1,9 @@
 //! qlog 0.3 (draft-ietf-quic-qlog-main-schema-03 and -quic-events-02), for qvis: a trace for each
 //! path.
 
-use super::happening::{DESCRIPTION, Form, Happening, Named, Packet, ms, opened, phases, raw};
+use super::happening::{
+    DESCRIPTION, Form, Happening, Named, Packet, acknowledged, header, ms, opened, phases, raw,
+};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use units::Time;
@@ -12,24 +14,33 @@ pub(super) struct Older {
     title: String,
     /// Each path with its events, already written and separated by commas.
     traces: Vec<(Named, Vec<u8>)>,
+    /// Of each path the packets without a known number.
+    unnumbered: Vec<u64>,
 }
 
 impl Older {
     pub(super) fn new(out: Box<dyn Write + Send>, title: String, paths: Vec<Named>) -> Self {
+        let unnumbered = vec![0; paths.len()];
         let traces = paths.into_iter().map(|path| (path, Vec::new())).collect();
-        Older { out, title, traces }
+        Older { out, title, traces, unnumbered }
     }
-}
 
-fn header(packet: &Packet) -> Value {
-    json!({ "packet_type": packet.kind, "packet_number": packet.number })
+    /// The packet's event without frames. 0.3 demands a number: those without one are counted.
+    fn data(&mut self, path: usize, packet: &Packet) -> Value {
+        let mut header = header(packet);
+        if packet.number.is_none() {
+            header["packet_number"] = self.unnumbered[path].into();
+            self.unnumbered[path] += 1;
+        }
+        json!({ "header": header, "raw": raw(packet) })
+    }
 }
 
 impl Form for Older {
     fn tell(&mut self, now: Time, path: usize, what: &Happening<'_>) {
         let (name, data) = match what {
             Happening::Sent(packet) => {
-                let mut data = json!({ "header": header(packet), "raw": raw(packet) });
+                let mut data = self.data(path, packet);
                 if let Some((offset, length)) = packet.stream {
                     data["frames"] = json!([{
                         "frame_type": "stream", "stream_id": 0, "offset": offset, "length": length,
@@ -38,12 +49,13 @@ impl Form for Older {
                 ("transport:packet_sent", data)
             }
             Happening::Received(packet, ranges) => {
-                let mut data = json!({ "header": header(packet), "raw": raw(packet) });
+                let mut data = self.data(path, packet);
                 if !ranges.is_empty() {
                     data["frames"] = json!([{ "frame_type": "ack", "acked_ranges": ranges }]);
                 }
                 ("transport:packet_received", data)
             }
+            Happening::Acked(numbers) => ("transport:packets_acked", acknowledged(numbers)),
             Happening::Lost { number } => {
                 let header = json!({ "packet_type": "1RTT", "packet_number": number });
                 ("recovery:packet_lost", json!({ "header": header }))
