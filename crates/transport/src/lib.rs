@@ -25,4 +25,4 @@ pub use endpoint::{PathReport, ReceivingEndpoint, SendingEndpoint, Transmit};
 pub use options::{DelayedAck, Idle, OptionTable, Options, RtoFloor};
 pub use scheduler::Scheduler;
 pub use settings::SenderSettings;
-pub use source::{Source, WritePeriods};
+pub use source::{Source, WritePeriods, Written};

@@ -1,6 +1,7 @@
 //! Sources of a sender's data.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use units::{Bytes, NANOS, Rate, Span, Time};
 use wire::Range;
 
@@ -15,6 +16,31 @@ pub enum Source {
     Paced(Rate),
     /// The same with pauses.
     Intermittent(Rate, Arc<WritePeriods>),
+    /// What a real application has written so far. After a write call
+    /// [`coded::Sender::on_written`](crate::coded::Sender::on_written).
+    Live(Written),
+}
+
+/// The count of bytes that a real application has written: one handle writes, the sender reads.
+#[derive(Clone, Debug, Default)]
+pub struct Written(Arc<AtomicU64>);
+
+impl Written {
+    /// The application has written `bytes` since the start of the connection; it takes none back.
+    pub fn set(&self, bytes: u64) {
+        self.0.store(bytes, Ordering::Relaxed);
+    }
+
+    fn bytes(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Handles are equal if they count the same application's bytes.
+impl PartialEq for Written {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 /// When an application writes: periods since the start of the connection, in order and disjoint.
@@ -95,6 +121,7 @@ impl Source {
             Source::Transfer(Bytes(bytes)) => *bytes,
             Source::Paced(rate) => earned(since_start, *rate, segment),
             Source::Intermittent(rate, turns) => earned(turns.active(since_start), *rate, segment),
+            Source::Live(written) => written.bytes(),
         }
     }
 
@@ -107,7 +134,7 @@ impl Source {
     /// When more than `bytes` will have been written, if that depends on time alone.
     pub fn next_write(&self, start: Time, bytes: u64) -> Option<Time> {
         match self {
-            Source::Bulk | Source::Transfer(_) => None,
+            Source::Bulk | Source::Transfer(_) | Source::Live(_) => None,
             Source::Paced(rate) => Some(start + earns(bytes, *rate)),
             Source::Intermittent(rate, turns) => {
                 Some(turns.reaches(earns(bytes, *rate)).map_or(Time::NEVER, |after| start + after))
