@@ -7,11 +7,12 @@ use crate::mux::{Mux, Role};
 use crate::noise::{Session, TAG_BYTES};
 use crate::outgoing::Outgoing;
 use crate::path::{Path, Probe};
+use crate::route::{Route, Transmit};
 use crate::streams::{Gone, Read, Refused, StreamId, Streams};
+use crate::violation::Violation;
 use crate::{Entropy, Settings, datagram};
 use std::collections::VecDeque;
 use std::fmt;
-use std::net::SocketAddr;
 use transport::PathReport;
 use units::{Span, Time};
 
@@ -28,41 +29,6 @@ const EXPIRY: Span = Span::millis(300_000);
 /// Reasons on the wire.
 const CLOSED: u8 = 0;
 const VIOLATION: u8 = 1;
-
-/// Where a datagram comes from or goes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Route {
-    /// The driver's number of its local socket.
-    pub local: usize,
-    /// The peer's address.
-    pub remote: SocketAddr,
-}
-
-/// A datagram to send.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Transmit {
-    /// Where.
-    pub route: Route,
-    /// Payload of UDP.
-    pub bytes: Vec<u8>,
-}
-
-/// A peer with the right key has broken a rule, or a limit is reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Violation {
-    /// A frame that cannot be read.
-    Frame,
-    /// A frame of a stream that cannot be.
-    Stream,
-    /// A decoded segment that cannot be.
-    Symbol,
-    /// Too many pieces wait for earlier bytes.
-    Pieces,
-    /// Data was acknowledged that a path has not acknowledged, or too much of it.
-    Unacknowledged,
-    /// A path has used all numbers of segments.
-    Exhausted,
-}
 
 /// Why a connection has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,19 +53,6 @@ impl fmt::Display for Closed {
             Closed::Timeout => out.write_str("the peer was silent on all paths"),
             Closed::Replaced => out.write_str("the peer began a new connection"),
             Closed::Violation(what) => write!(out, "the peer broke the protocol: {what}"),
-        }
-    }
-}
-
-impl Violation {
-    fn says(self) -> &'static str {
-        match self {
-            Violation::Frame => "a frame that cannot be read",
-            Violation::Stream => "a frame of a stream that cannot be",
-            Violation::Symbol => "a decoded segment that cannot be",
-            Violation::Pieces => "too many pieces of data wait for earlier ones",
-            Violation::Unacknowledged => "acknowledgements that contradict each other",
-            Violation::Exhausted => "a path has used up its numbers",
         }
     }
 }

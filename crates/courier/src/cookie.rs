@@ -1,7 +1,7 @@
 //! Cookies: a proof that a host receives at the address from which it sends (RFC 9147 §5.1). The
 //! responder keeps no state for them and computes no Diffie-Hellman without one.
 
-use crate::connection::Route;
+use crate::route::Route;
 use crate::{Entropy, draw};
 use blake2::Blake2sMac;
 use blake2::digest::consts::U16;

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  combination  1 | start 4 | stamp 8 | coding header 12 | symbol: dsn 8, length 4, payload
-//!  coded ack    2 | first unseen 4 | received 4 | covered 4 | data ack 8 | edge 8 | echo 8 | transit 8
+//!  coded ack    2 | first unseen 4 | received 4 | covered 4 | data ack 8 | edge 8 | echo 8 |
+//!                   transit 8
 //!  data         3 | start 8 | seq 8 | dsn 8 | stamp 8 | length 2 | payload
 //!  ack          4 | ack 8 | data ack 8 | edge 8 | echo 8 | transit 8 | blocks 1 | blocks, 16 each
 //!  probe        5 | token 8
@@ -228,7 +229,7 @@ mod tests {
                 let read: Vec<_> = bytes(&sent).each();
                 prop_assert_eq!(read.len(), sent.len());
                 for (sent, read) in sent.iter().zip(read) {
-                    prop_assert_eq!(bytes(&[sent.clone()]), read);
+                    prop_assert_eq!(bytes(std::slice::from_ref(sent)), read);
                 }
             }
         }

@@ -2,9 +2,9 @@
 //! real payload, and reassembly.
 
 use crate::Settings;
-use crate::connection::Violation;
 use crate::frame::TAG_LEN;
 use crate::ordered::Ordered;
+use crate::violation::Violation;
 use coding::{Combination, Decoder};
 use transport::ReceivingEndpoint;
 use transport::coded::{Answer, Receiver, Sent};

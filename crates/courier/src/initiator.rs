@@ -6,12 +6,13 @@
 //!
 //! A step without an answer begins anew, on the next path, with twice the time to wait.
 
-use crate::connection::{Closed, Connection, Route, Start, Transmit};
+use crate::ask::{Ask, Purpose};
+use crate::connection::{Closed, Connection, Start};
 use crate::datagram::{self, Datagram};
 use crate::mux::Role;
 use crate::noise::{self, Begun, Ids};
 use crate::path::Path;
-use crate::responder::{Ask, Purpose};
+use crate::route::{Route, Transmit};
 use crate::{Entropy, MAX_PATHS, PublicKey, SecretKey, Settings, draw};
 use units::{Span, Time};
 
@@ -25,7 +26,7 @@ const RENEWAL: Span = Span::millis(120_000);
 enum Step {
     Idle,
     Hello { nonce: [u8; 8] },
-    Initiated { begun: Option<Begun>, own: u32 },
+    Initiated { begun: Option<Box<Begun>>, own: u32 },
 }
 
 /// The initiating end of one connection.
@@ -125,7 +126,7 @@ impl Initiator {
         {
             let bytes = Datagram::Initiate { from: own, cookie: *cookie, message: &message };
             self.out = Some(Transmit { route, bytes: bytes.encode() });
-            self.step = Step::Initiated { begun: Some(begun), own };
+            self.step = Step::Initiated { begun: Some(Box::new(begun)), own };
         }
     }
 

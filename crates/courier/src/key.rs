@@ -1,6 +1,8 @@
 //! Static keys of hosts: Curve25519, as 64 hexadecimal digits.
 
-use crate::{Entropy, draw, noise};
+use crate::{Entropy, draw};
+use snow::params::DHChoice;
+use snow::resolvers::{CryptoResolver, DefaultResolver};
 use std::fmt;
 use std::str::FromStr;
 
@@ -27,7 +29,10 @@ impl SecretKey {
 
     /// The public key that belongs to it.
     pub fn public(&self) -> PublicKey {
-        noise::public(self)
+        let dh = DefaultResolver.resolve_dh(&DHChoice::Curve25519);
+        let mut dh = dh.expect("the feature use-curve25519 is on");
+        dh.set(&self.0);
+        PublicKey(dh.pubkey().try_into().expect("keys of Curve25519 have 32 bytes"))
     }
 
     /// The key as 64 hexadecimal digits, for a file that others cannot read.

@@ -17,6 +17,7 @@
 //! **Memory.** A connection holds at most [`Settings::most_bytes`]; a peer that would exceed it is
 //! disconnected. For hosts that have shown no key the responder holds nothing.
 
+mod ask;
 mod connection;
 mod cookie;
 mod datagram;
@@ -32,15 +33,18 @@ mod outgoing;
 mod path;
 mod replay;
 mod responder;
+mod route;
 mod settings;
 mod streams;
 #[cfg(test)]
 mod tests;
+mod violation;
 
-pub use connection::{Closed, Connection, PathStatus, Route, Transmit};
+pub use connection::{Closed, Connection, PathStatus};
 pub use initiator::Initiator;
 pub use key::{InvalidKey, PublicKey, SecretKey};
 pub use responder::{Event, Responder};
+pub use route::{Route, Transmit};
 pub use settings::Settings;
 pub use streams::{Gone, Read, Refused, StreamId, Streams};
 

@@ -9,9 +9,9 @@
 //! window when the writer is blocked by it though the reader keeps up; all windows together grow by
 //! the pool of the settings at most.
 
-use crate::connection::Violation;
 use crate::settings::{STREAM_BACKLOG, STREAM_MOST, STREAM_WINDOW};
 use crate::streams::{Gone, Read, Refused, StreamId};
+use crate::violation::Violation;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 const OPEN: u8 = 1;

@@ -28,14 +28,6 @@ pub(crate) const SECOND_BYTES: usize = 32 + TAG_BYTES;
 
 const COUNTER_BITS: u32 = 56;
 
-/// The public key of `secret`.
-pub(crate) fn public(secret: &SecretKey) -> PublicKey {
-    let dh = DefaultResolver.resolve_dh(&DHChoice::Curve25519);
-    let mut dh = dh.expect("the feature use-curve25519 is on");
-    dh.set(&secret.0);
-    PublicKey(dh.pubkey().try_into().expect("keys of Curve25519 have 32 bytes"))
-}
-
 /// Primitives of snow, with an ephemeral key from the caller's entropy.
 struct Given([u8; KEY_BYTES]);
 

@@ -5,21 +5,17 @@
 //! for its path until that path has acknowledged it, because combinations cover it until then;
 //! the connection may have got the same bytes by another path long before.
 
-use crate::Settings;
-use crate::connection::Violation;
 use crate::frame::{Frame, TAG_LEN};
-use control::{AnyController, ControllerSpec, Needs};
+use crate::settings::{SMALL, Settings};
+use crate::violation::Violation;
+use control::AnyController;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use transport::coded::{Answer, Sender, Sent};
 use transport::tcp;
-use transport::{Options, PathReport, SenderSettings, SendingEndpoint, Source, Transmit, Written};
+use transport::{PathReport, SenderSettings, SendingEndpoint, Source, Transmit, Written};
 use units::Time;
 use wire::{Ack, CodedAck, Data, Range};
-
-/// Segments shorter than a full one that may be unacknowledged at a time (Nagle's rule with more
-/// than one): they bound the number of segments in flight.
-pub(crate) const SMALL: usize = 64;
 
 /// Bytes that may wait for the endpoint to send them. Less would leave windows unused between two
 /// calls of the driver; more would delay what is written later.
@@ -62,26 +58,6 @@ pub(crate) struct Outgoing {
     most: usize,
 }
 
-/// Why a controller cannot run here.
-pub(crate) fn controller(
-    spec: &ControllerSpec,
-    options: &Options,
-    paths: usize,
-) -> Option<(AnyController, Needs)> {
-    let settings = control::Settings {
-        min_window: options.min_window,
-        min_ssthresh: options.min_ssthresh,
-        initial_window: options.initial_window,
-        initial_ssthresh: options.initial_ssthresh.unwrap_or(f64::INFINITY),
-        carry_over: options.slow_start_carry_over,
-        growth_per_ack: options.growth_per_ack,
-        base: 0,
-    };
-    let needs = spec.needs();
-    let control = AnyController::new(spec, settings, paths).filter(|_| !needs.reports)?;
-    Some((control, needs))
-}
-
 impl Outgoing {
     /// A sender over `paths` paths, of which `first` is a member, towards a peer with a buffer of
     /// `buffer` bytes. `None` for a controller that does not run here.
@@ -92,7 +68,7 @@ impl Outgoing {
         now: Time,
     ) -> Option<Self> {
         let options = settings.options(buffer);
-        let (control, needs) = controller(&settings.controller, &options, paths)?;
+        let (control, needs) = settings.control(&options, paths)?;
         let written = Written::default();
         let own = SenderSettings::new(options, needs, Source::Live(written.clone()));
         let tcp = tcp::Sender::new(Arc::new(own), control, paths, now);

@@ -5,7 +5,7 @@
 //! when the candidate answers; meanwhile it stays where it is. Probes also keep a path alive, and
 //! three without an answer mean that it does not work.
 
-use crate::connection::Route;
+use crate::route::Route;
 use crate::{Entropy, draw};
 use units::{Span, Time};
 

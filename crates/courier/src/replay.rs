@@ -1,4 +1,4 @@
-//! The replay window of a path: which counters have arrived (RFC 6479's idea, in words that rotate).
+//! The replay window of a path: which counters have arrived (RFC 6479, with words that rotate).
 
 /// Counters that a datagram may be late by. A path reorders far less.
 const DEPTH: u64 = 2048;

@@ -5,13 +5,15 @@
 //! and one handshake under way. A handshake takes effect when the initiator uses its keys: a
 //! message that is sent again by somebody else leads nowhere.
 
-use crate::connection::{Closed, Connection, Route, Start, Transmit};
+use crate::ask::{Ask, Purpose};
+use crate::connection::{Closed, Connection, Start};
 use crate::cookie::Baker;
 use crate::datagram::{self, Datagram};
 use crate::mux::Role;
 use crate::noise::{self, Ids, Session};
 use crate::path::Path;
-use crate::{Entropy, MAX_PATHS, PublicKey, SecretKey, Settings, draw};
+use crate::route::{Route, Transmit};
+use crate::{Entropy, PublicKey, SecretKey, Settings, draw};
 use std::collections::VecDeque;
 use units::{Span, Time};
 
@@ -21,49 +23,6 @@ const HANDSHAKES: u32 = 200;
 const WAITING: usize = 1024;
 /// Most keys: the lower bits of a session's number are the key's.
 const MOST_PEERS: usize = 1 << 16;
-
-/// What an initiator asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    New,
-    /// New keys for the connection with this session of the responder.
-    Renewal {
-        of: u32,
-    },
-}
-
-/// The payload of a first message: purpose 1 | renewed session 4 | paths 1 | first path 1 |
-/// buffer 4.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ask {
-    pub(crate) purpose: Purpose,
-    pub(crate) paths: u8,
-    pub(crate) first: u8,
-    pub(crate) buffer: u32,
-}
-
-impl Ask {
-    pub(crate) fn encode(&self) -> Vec<u8> {
-        let (purpose, of) = match self.purpose {
-            Purpose::New => (0, 0),
-            Purpose::Renewal { of } => (1, of),
-        };
-        let Ask { paths, first, buffer, .. } = *self;
-        [&[purpose], &of.to_be_bytes()[..], &[paths, first], &buffer.to_be_bytes()].concat()
-    }
-
-    fn decode(payload: &[u8]) -> Option<Self> {
-        let &[kind, a, b, c, d, paths, first, e, f, g, h] = payload else { return None };
-        let (of, buffer) = (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]));
-        let purpose = match (kind, of) {
-            (0, 0) => Purpose::New,
-            (1, of) => Purpose::Renewal { of },
-            _ => return None,
-        };
-        let right = first < paths && usize::from(paths) <= MAX_PATHS && buffer >= 64 << 10;
-        right.then_some(Ask { purpose, paths, first, buffer })
-    }
-}
 
 /// A handshake that the initiator has not used yet.
 #[derive(Debug)]

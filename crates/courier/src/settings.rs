@@ -2,9 +2,8 @@
 
 use crate::frame::OVERHEAD;
 use crate::noise::TAG_BYTES;
-use crate::outgoing::SMALL;
 use crate::{MAX_PATHS, datagram};
-use control::ControllerSpec;
+use control::{AnyController, ControllerSpec, Needs};
 use transport::coded::Coding;
 use transport::{DelayedAck, Idle, Options};
 use units::{Bytes, Rate, Span};
@@ -33,6 +32,10 @@ pub struct Settings {
     /// A connection without a datagram on any path for this time has ended.
     pub timeout: Span,
 }
+
+/// Segments shorter than a full one that may be unacknowledged at a time (Nagle's rule with more
+/// than one): they bound the number of segments in flight.
+pub(crate) const SMALL: usize = 64;
 
 /// Bytes of a stream's window at least.
 pub(crate) const STREAM_WINDOW: u32 = 64 << 10;
@@ -156,6 +159,26 @@ impl Settings {
     /// that needs the reports of TFRC.
     pub fn runs(controller: &ControllerSpec) -> bool {
         let own = Settings::new(controller.clone());
-        crate::outgoing::controller(controller, &own.options(own.buffer), 1).is_some()
+        own.control(&own.options(own.buffer), 1).is_some()
+    }
+
+    /// The controller over `paths` paths, and its needs; `None` if it does not run here.
+    pub(crate) fn control(
+        &self,
+        options: &Options,
+        paths: usize,
+    ) -> Option<(AnyController, Needs)> {
+        let settings = control::Settings {
+            min_window: options.min_window,
+            min_ssthresh: options.min_ssthresh,
+            initial_window: options.initial_window,
+            initial_ssthresh: options.initial_ssthresh.unwrap_or(f64::INFINITY),
+            carry_over: options.slow_start_carry_over,
+            growth_per_ack: options.growth_per_ack,
+            base: 0,
+        };
+        let needs = self.controller.needs();
+        let control = AnyController::new(&self.controller, settings, paths);
+        Some((control.filter(|_| !needs.reports)?, needs))
     }
 }

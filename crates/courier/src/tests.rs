@@ -60,13 +60,17 @@ enum To {
     Responder,
 }
 
+/// A datagram under way: towards which end, from which route.
+type Moving = (To, Route, Vec<u8>);
+
 struct World {
     initiator: Initiator,
     responder: Responder,
     paths: Vec<Fate>,
     /// How often the initiator's address of a path has changed, by a NAT between the two.
     moves: Vec<u16>,
-    moving: BTreeMap<(Time, u64), (To, usize, Route, Vec<u8>)>,
+    /// By time and number.
+    moving: BTreeMap<(Time, u64), Moving>,
     /// All datagrams towards the responder, if they are recorded.
     record: Option<Vec<(Route, Vec<u8>)>>,
     now: Time,
@@ -121,7 +125,7 @@ impl World {
             let more = if self.random.chance(late) { self.random.next() % 40 } else { 0 };
             self.count += 1;
             let at = self.now + delay + Span::millis(more);
-            self.moving.insert((at, self.count), (to, path, from, bytes));
+            self.moving.insert((at, self.count), (to, from, bytes));
         }
     }
 
@@ -160,7 +164,7 @@ impl World {
         }
         self.now = self.now.max(next);
         if next == arrival {
-            let (_, (to, _, from, bytes)) = self.moving.pop_first().unwrap();
+            let (_, (to, from, bytes)) = self.moving.pop_first().unwrap();
             match to {
                 To::Initiator => {
                     self.initiator.on_datagram(self.now, from, &bytes, &mut self.random);

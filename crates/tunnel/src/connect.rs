@@ -2,7 +2,7 @@
 
 use crate::carrier::Connecting;
 use crate::engine::Engine;
-use crate::metrics::{bind, bind_tcp, serve};
+use crate::monitor::{bind, bind_tcp, serve};
 use crate::pump::{Owned, pump};
 use crate::socket::{Local, connecting};
 use crate::socks::{self, Reply};

@@ -15,6 +15,7 @@ mod error;
 mod key;
 mod listen;
 mod metrics;
+mod monitor;
 mod pump;
 mod socket;
 mod socks;

@@ -4,7 +4,7 @@ use crate::allow::Allowed;
 use crate::carrier::Listening;
 use crate::connect::{Shown, run};
 use crate::engine::{Engine, Name};
-use crate::metrics::bind;
+use crate::monitor::bind;
 use crate::pump::{Owned, pump};
 use crate::socket::listening;
 use crate::socks::Reply;

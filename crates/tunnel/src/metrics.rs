@@ -1,14 +1,8 @@
-//! What a tunnel does, as values and as Prometheus' text, on a loopback port.
+//! What a tunnel does, as values and as Prometheus' text.
 
-use crate::Error;
 use crate::carrier::Snapshot;
-use crate::engine::Engine;
 use serde::Serialize;
 use std::fmt::Write;
-use std::net::{SocketAddr, TcpListener as StdListener};
-use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
 
 /// Counts since the start.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +22,8 @@ pub(crate) struct Counters {
 pub struct PathNow {
     /// Number of the connection.
     pub connection: u64,
+    /// Public key of the other side.
+    pub peer: String,
     /// Number of the path, from 0.
     pub path: usize,
     /// The peer's address; empty before its first answer.
@@ -76,6 +72,7 @@ impl Status {
         let paths = snapshots.iter().flat_map(|it| {
             it.paths.iter().enumerate().map(|(path, now)| PathNow {
                 connection: it.number,
+                peer: it.peer.clone(),
                 path,
                 remote: now.route.map_or_else(String::new, |route| route.remote.to_string()),
                 works: now.works,
@@ -142,54 +139,6 @@ impl Status {
     }
 }
 
-/// A listener for the metrics, on loopback alone.
-pub(crate) fn bind(address: SocketAddr) -> Result<StdListener, Error> {
-    if !address.ip().is_loopback() {
-        let why = format!("{address} is not of this host alone; give 127.0.0.1:PORT or [::1]:PORT");
-        return Err(Error::wrong("metrics", why));
-    }
-    bind_tcp("metrics", address)
-}
-
-/// A listener on `address` for a runtime.
-pub(crate) fn bind_tcp(field: &'static str, address: SocketAddr) -> Result<StdListener, Error> {
-    let bound = StdListener::bind(address).and_then(|own| own.set_nonblocking(true).map(|()| own));
-    bound.map_err(|e| Error::wrong(field, format!("{address} cannot be bound: {e}")))
-}
-
-/// Answers requests for the metrics one after the other, for ever.
-pub(crate) async fn serve(engine: Engine, listener: TcpListener) {
-    loop {
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                // Whoever asks slowly does not get an answer.
-                let within = Duration::from_secs(2);
-                let _ = tokio::time::timeout(within, answer(&engine, stream)).await;
-            }
-            Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
-        }
-    }
-}
-
-async fn answer(engine: &Engine, mut stream: TcpStream) -> std::io::Result<()> {
-    let (mut head, mut part) = (Vec::<u8>::new(), [0; 1024]);
-    while !head.windows(4).any(|end| end == b"\r\n\r\n") && head.len() < 8192 {
-        match stream.read(&mut part).await? {
-            0 => return Ok(()),
-            count => head.extend(&part[..count]),
-        }
-    }
-    let text = engine.status().text();
-    let kind = "text/plain; version=0.0.4";
-    let len = text.len();
-    let head = format!(
-        "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len}\r\nConnection: close\r\n\r\n"
-    );
-    stream.write_all(head.as_bytes()).await?;
-    stream.write_all(text.as_bytes()).await?;
-    stream.shutdown().await
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -198,6 +147,7 @@ mod tests {
     fn every_quantity_of_every_path_has_its_line_and_its_type() {
         let path = |path| PathNow {
             connection: 65_536,
+            peer: String::new(),
             path,
             remote: String::new(),
             works: true,

@@ -1,5 +1,7 @@
 //! Both sides over loopback, with ordinary sockets as applications.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
 use sha2::{Digest, Sha256};
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -212,7 +214,9 @@ fn options_that_are_wrong_are_refused_with_field_and_value() {
     let socks = Some("127.0.0.1:0".parse().unwrap());
     let error = wrong(ConnectOptions { metrics, socks, ..right.clone() });
     assert!(error.starts_with("metrics: ") && error.contains("0.0.0.0"), "{error}");
-    for (name, says) in [("lyer", "anabranch list controllers"), ("tfrc", "couple+"), ("linux:cubic", "couple+")] {
+    for (name, says) in
+        [("lyer", "anabranch list controllers"), ("tfrc", "couple+"), ("linux:cubic", "couple+")]
+    {
         let carriage = Carriage { controller: name.to_owned(), ..carriage() };
         let error = wrong(ConnectOptions { carriage, ..right.clone() });
         assert!(error.starts_with("controller: ") && error.contains(says), "{error}");
