@@ -58,6 +58,9 @@ RUST = {
     "tables": {"scenario", "simulator", "topology", "emulator", "wire", "units"},
     # Files over real sockets, under our controllers or noq's own.
     "transfer": {"noq"},
+    # A transport over UDP without I/O, and the proxy over it on real sockets.
+    "courier": {"coding", "control", "transport", "units", "wire"},
+    "tunnel": {"control", "courier", "transport", "units"},
     # Over numbers from any world.
     "fairness": set(),
     # What a page asks; its tests count the kinds of `network` and `transport`.
@@ -84,6 +87,7 @@ RUST = {
         "ports",
         "proof",
         "transfer",
+        "tunnel",
     },
 }
 """For each crate the crates of this workspace that it may depend on, for its tests too."""
@@ -91,7 +95,7 @@ RUST = {
 PYTHON_ONLY_IN = "bindings"
 """The only crate that may know Python."""
 
-OUTSIDE_RUNS = {"bindings", "emulator", "transfer"}
+OUTSIDE_RUNS = {"bindings", "emulator", "transfer", "tunnel"}
 """Crates that may read a clock: the caller of runs, the world on the wall clock, and programs over
 real sockets."""
 

@@ -1,6 +1,6 @@
 """The Rust extension module."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypedDict
@@ -573,6 +573,62 @@ class Emulator:
 
     def elapsed_s(self) -> float:
         """Seconds since `run` was called, zero before."""
+
+def tunnel_key(file: str | PathLike[str], make: bool) -> str:
+    """The public key of the secret key in a file, which `make` makes. Raises ValueError."""
+
+class _TunnelSide:
+    @property
+    def addresses(self) -> list[str]:
+        """Where it listens: for datagrams, or for applications, SOCKS5 first."""
+    def run(self) -> None:
+        """Runs in the calling thread until `stop`. Raises OSError at a second call."""
+    def stop(self) -> None:
+        """Ends `run`; may be called from any thread."""
+    def status(self) -> str:
+        """The state as JSON, at most a second old."""
+    def log(self) -> list[str]:
+        """Lines since the last call."""
+
+class TunnelListen(_TunnelSide):
+    """The listening side of a tunnel; runs once. Linux only.
+
+    Sockets are bound at once, in the network namespace of the calling thread. `peers` is a file of
+    public keys, `allow` the sets of targets. Raises ValueError that names the option.
+    """
+
+    def __init__(
+        self,
+        key: str | PathLike[str],
+        peers: str | PathLike[str],
+        listen: Sequence[str],
+        carried: Mapping[str, Any],
+        *,
+        allow: Sequence[str] = ...,
+        metrics: str | None = ...,
+    ) -> None: ...
+    @property
+    def public_key(self) -> str:
+        """Its public key."""
+
+class TunnelConnect(_TunnelSide):
+    """The connecting side of a tunnel; runs once. Linux only.
+
+    Sockets are bound at once, in the network namespace of the calling thread. Raises ValueError
+    that names the option.
+    """
+
+    def __init__(
+        self,
+        key: str | PathLike[str],
+        peer: str,
+        paths: Sequence[str],
+        carried: Mapping[str, Any],
+        *,
+        socks: str | None = ...,
+        forwards: Sequence[str] = ...,
+        metrics: str | None = ...,
+    ) -> None: ...
 
 def quic_fingerprint(identity: str | PathLike[str]) -> str:
     """Fingerprint of the certificate in a directory, made there if there is none. Raises OSError.

@@ -28,6 +28,9 @@ NOT_RUN = {
     "quic serve": "serves until it is interrupted; tests/test_quic_command.py runs it",
     "quic fetch": "needs a server; tests/test_quic_command.py has one",
     "quic fingerprint": "prints what is of one machine; tests/test_quic_command.py runs it",
+    "tunnel listen": "runs until it is interrupted; tests/test_tunnel_command.py runs it",
+    "tunnel connect": "runs until it is interrupted; tests/test_tunnel_command.py runs it",
+    "tunnel key": "makes a secret; tests/test_tunnel_command.py runs it",
 }
 """Commands whose examples tests do not run, and why."""
 

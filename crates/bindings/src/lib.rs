@@ -21,6 +21,8 @@ mod recording;
 mod sharing;
 mod simulate;
 mod tables;
+#[cfg(target_os = "linux")]
+mod tunnel;
 mod written;
 
 use pyo3::exceptions::{PyMemoryError, PyValueError};
@@ -98,6 +100,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<quic::QuicFetch>()?;
     #[cfg(target_os = "linux")]
     module.add_function(wrap_pyfunction!(quic::quic_fingerprint, module)?)?;
+    #[cfg(target_os = "linux")]
+    module.add_class::<tunnel::TunnelListen>()?;
+    #[cfg(target_os = "linux")]
+    module.add_class::<tunnel::TunnelConnect>()?;
+    #[cfg(target_os = "linux")]
+    module.add_function(wrap_pyfunction!(tunnel::tunnel_key, module)?)?;
     #[cfg(all(target_os = "linux", feature = "kernel"))]
     add_kernel(module)?;
     Ok(())

@@ -119,7 +119,7 @@ pub(crate) fn quic_fingerprint(identity: PathBuf) -> PyResult<String> {
     Ok(Identity::kept_in(&identity).map_err(raised)?.fingerprint())
 }
 
-fn json<T: Serialize>(value: &T) -> PyResult<String> {
+pub(crate) fn json<T: Serialize>(value: &T) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 

@@ -16,7 +16,7 @@ pub enum Source {
     Paced(Rate),
     /// The same with pauses.
     Intermittent(Rate, Arc<WritePeriods>),
-    /// Data of an application that runs. After a write, call [`crate::tcp::Sender::on_written`].
+    /// Data of an application that runs. After a write, call `on_written` of the sender.
     Live(Written),
 }
 
@@ -36,6 +36,7 @@ impl Written {
     }
 }
 
+/// Counts are equal if they are of the same application.
 impl PartialEq for Written {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)

@@ -13,6 +13,7 @@ from .paper import paper_app
 from .quic import quic_app
 from .shared import SHARED_EXAMPLES, shared
 from .sweep import sweep_app
+from .tunnel import tunnel_app
 
 
 def add_subcommands(app: typer.Typer) -> None:
@@ -25,3 +26,4 @@ def add_subcommands(app: typer.Typer) -> None:
     app.add_typer(sweep_app, name="sweep")
     app.add_typer(paper_app, name="paper")
     app.add_typer(quic_app, name="quic")
+    app.add_typer(tunnel_app, name="tunnel")

@@ -3,8 +3,8 @@
 use super::{Answer, Heard, Listener, Sent};
 use crate::endpoint::{ReceivingEndpoint, Transmit};
 use crate::tcp;
-use units::Time;
-use wire::{Ack, CodedAck, Combination};
+use units::{Span, Time};
+use wire::{Ack, CodedAck, Combination, Range};
 
 /// The receiving end of one connection.
 #[derive(Debug)]
@@ -25,6 +25,21 @@ impl Receiver {
     /// Counters of the decoder of `path`, if it is coded.
     pub fn heard(&self, path: usize) -> Option<Heard> {
         Some(self.listeners[path].as_ref()?.heard())
+    }
+
+    /// For a driver that decodes real payload itself: a combination with `stamp` arrived on `path`
+    /// after `transit` and has decoded the ranges of `decoded`. The answer lacks the decoder's
+    /// numbers.
+    pub fn on_decoded(
+        &mut self,
+        path: usize,
+        (stamp, transit): (Time, Span),
+        decoded: impl IntoIterator<Item = Range>,
+    ) -> CodedAck {
+        decoded.into_iter().for_each(|range| self.tcp.data.insert(range));
+        let Ack { data_ack, window_edge, echo, transit, .. } =
+            self.tcp.answer_coded(path, stamp, transit);
+        CodedAck { data_ack, window_edge, echo, transit, ..CodedAck::default() }
     }
 
     /// A combination arrived: it is acknowledged, and the decoded data is delivered.

@@ -56,6 +56,16 @@ impl<E: CongestionController> Sender<E> {
         self.coders[path].as_ref().map_or(Vec::new(), |coder| coder.ranges(combination))
     }
 
+    /// Whether `path` is a backup: see [`tcp::Sender::set_backup`].
+    pub fn set_backup(&mut self, path: usize, backup: bool) {
+        self.tcp.set_backup(path, backup);
+    }
+
+    /// The application of a [`Source::Live`](crate::Source::Live) has written more.
+    pub fn on_written(&mut self) {
+        self.tcp.on_written();
+    }
+
     /// The next combination that a path owes, if the host has room for it.
     fn poll_owed(&mut self, now: Time) -> Option<Transmit<Sent>> {
         let paths = self.coders.iter_mut().zip(self.tcp.paths.iter_mut()).enumerate();
