@@ -91,23 +91,23 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fairness::p2, module)?)?;
     module.add_function(wrap_pyfunction!(fairness::harm, module)?)?;
     #[cfg(target_os = "linux")]
-    module.add_class::<emulate::Emulator>()?;
-    #[cfg(target_os = "linux")]
-    module.add_class::<emulate::Spinner>()?;
-    #[cfg(target_os = "linux")]
-    module.add_class::<quic::QuicServer>()?;
-    #[cfg(target_os = "linux")]
-    module.add_class::<quic::QuicFetch>()?;
-    #[cfg(target_os = "linux")]
-    module.add_function(wrap_pyfunction!(quic::quic_fingerprint, module)?)?;
-    #[cfg(target_os = "linux")]
-    module.add_class::<tunnel::TunnelListen>()?;
-    #[cfg(target_os = "linux")]
-    module.add_class::<tunnel::TunnelConnect>()?;
-    #[cfg(target_os = "linux")]
-    module.add_function(wrap_pyfunction!(tunnel::tunnel_key, module)?)?;
+    add_sockets(module)?;
     #[cfg(all(target_os = "linux", feature = "kernel"))]
     add_kernel(module)?;
+    Ok(())
+}
+
+/// What needs devices and sockets of Linux.
+#[cfg(target_os = "linux")]
+fn add_sockets(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<emulate::Emulator>()?;
+    module.add_class::<emulate::Spinner>()?;
+    module.add_class::<quic::QuicServer>()?;
+    module.add_class::<quic::QuicFetch>()?;
+    module.add_function(wrap_pyfunction!(quic::quic_fingerprint, module)?)?;
+    module.add_class::<tunnel::TunnelListen>()?;
+    module.add_class::<tunnel::TunnelConnect>()?;
+    module.add_function(wrap_pyfunction!(tunnel::tunnel_key, module)?)?;
     Ok(())
 }
 
