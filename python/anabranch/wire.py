@@ -1,7 +1,7 @@
 """Our TCP and Multipath TCP endpoints between real hosts, on TUN devices.
 
-`Host` of the compiled module has neither clock nor I/O. `Driver` gives it both: packets come from TUN
-devices and go to them by their source address.
+`Host` of the compiled module has neither clock nor I/O. `Driver` gives it both: packets come from
+TUN devices and go to them by their source address.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ IFF_TUN_NO_PI = 0x1001
 PACKET = 65_536
 
 Meddling = Callable[[bytes, bool], list[bytes]]
-"""What a network does to a packet, which leaves the host (True) or comes to it: the packets instead."""
+"""What a network makes of a packet that leaves the host (True) or comes to it (False)."""
 
 
 def random_number() -> int:
@@ -48,13 +48,15 @@ def open_tun(name: str) -> int:
 class Driver:
     """Drives a host on the wall clock, in one thread.
 
-    `devices` has the TUN device of each local address, as text. `meddle`, if given, stands between the
-    host and the devices.
+    `unsent` counts packets for which a device had no room.
     """
 
     def __init__(
         self, host: Host, devices: Mapping[str, int], meddle: Meddling | None = None
     ) -> None:
+        """`devices` has the file descriptor of the TUN device of each local address, as text.
+        `meddle`, if given, stands between the host and the devices.
+        """
         self.host = host
         self.by_source = {
             bytes(int(part) for part in address.split(".")): device
@@ -62,7 +64,7 @@ class Driver:
         }
         self.meddle = meddle
         self.began = time.monotonic()
-        self.unsent: dict[str, int] = {"packets": 0}
+        self.unsent = 0
 
     def now(self) -> float:
         """Seconds since the driver began."""
@@ -77,7 +79,7 @@ class Driver:
                     if device is not None:
                         os.write(device, out)
                 except BlockingIOError:
-                    self.unsent["packets"] += 1  # the device's queue is full: a loss
+                    self.unsent += 1  # the device's queue is full: a loss
 
     def turn(self, longest_s: float = 0.05) -> None:
         """Waits for packets, at most until the next deadline and `longest_s`, and processes them."""

@@ -1,4 +1,6 @@
-"""Our endpoints in packets against the kernel's MPTCP: byte-exact both ways, whatever the network does."""
+"""Our endpoints in packets against the kernel's MPTCP: byte-exact both ways, whatever the network
+does.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Our endpoint and the kernel's on two TUN devices, in a network namespace of this process.
 
-Run by tests/linux/test_wire.py as `unshare --net python wire_peer.py SETTINGS`, where SETTINGS is JSON.
-It prints one object of JSON. Addresses of the kernel end in 1, ours in 2; path i has network 10.77.i.
+Run by tests/linux/test_wire.py as `unshare --net python wire_peer.py SETTINGS`, where SETTINGS is
+JSON. It prints one object of JSON. Addresses of the kernel end in 1, ours in 2; path i has network
+10.77.i.
 """
 
 from __future__ import annotations
@@ -73,9 +74,8 @@ class Network:
         self.held: list[bytes] = []
         self.began = time.monotonic()
         self.resets = 0
-        self.file = Path(settings.pcap).open("wb") if settings.pcap else None
-        if self.file:
-            self.file.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 101))
+        self.file = Path(settings.pcap) if settings.pcap else None
+        self.recorded = [struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 101)]
 
     def __call__(self, packet: bytes, leaves: bool) -> list[bytes]:
         """The packets that come out."""
@@ -83,7 +83,7 @@ class Network:
         if self.file and leaves:
             at = time.monotonic() - self.began
             head = struct.pack("<IIII", int(at), int(at % 1 * 1e6), len(packet), len(packet))
-            self.file.write(head + packet)
+            self.recorded.append(head + packet)
         first, last = self.settings.dead_s
         if packet[14] == 0 and first <= time.monotonic() - self.began < last:
             return []
@@ -199,7 +199,9 @@ class Ours:
         if self.multipath and not self.joined and self.sent > 0:
             self.join(now)
         while self.sent < self.settings.size:
-            taken = host.write(now, self.connection, pattern(self.sent, self.settings.size - self.sent))
+            taken = host.write(
+                now, self.connection, pattern(self.sent, self.settings.size - self.sent)
+            )
             self.sent += taken
             if taken == 0:
                 break
@@ -244,12 +246,10 @@ def main(settings: Settings) -> dict[str, object]:
         subprocess.run(address.split(), check=True)
         subprocess.run(f"ip link set wire{path} up txqueuelen 2000".split(), check=True)
     Path("/proc/sys/net/mptcp/checksum_enabled").write_text(str(int(settings.checksums)))
-    subprocess.run("ip mptcp limits set subflows 4 add_addr_accepted 4".split(), check=True)
+    subprocess.run(["ip", "mptcp", "limits", "set", "subflows", "4"], check=True)
     if settings.role == "server":
-        subprocess.run("ip mptcp endpoint add 10.77.1.1 subflow".split(), check=True)
-    host = Host(
-        "lia", random_number, checksums=settings.checksums, multipath=settings.multipath
-    )
+        subprocess.run(["ip", "mptcp", "endpoint", "add", "10.77.1.1", "subflow"], check=True)
+    host = Host("lia", random_number, checksums=settings.checksums, multipath=settings.multipath)
     host.listen(80)
     network = Network(settings)
     driver = Driver(host, devices, network)
@@ -269,6 +269,8 @@ def main(settings: Settings) -> dict[str, object]:
         paths = max(paths, len(end.paths))
     for _ in range(100):
         driver.turn(0.01)
+    if network.file:
+        network.file.write_bytes(b"".join(network.recorded))
     right = digest(settings.size)
     return {
         "there": sum(digest == right for digest in kernel.digests),

@@ -52,7 +52,13 @@ impl Settings {
         let delayed_ack = DelayedAck::After(Span::millis(40)); // RFC 1122 §4.2.3.2
         Settings {
             controller,
-            options: Options { delayed_ack, rack: true, tlp: true, ..Options::default() },
+            options: Options {
+                delayed_ack,
+                rack: true,
+                tlp: true,
+                dsack: true,
+                ..Options::default()
+            },
             multipath: true,
             subflows: 8,
             checksums: false,

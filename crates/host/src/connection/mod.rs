@@ -2,8 +2,9 @@
 //!
 //! The sending direction is [`transport::tcp::Sender`], the receiving one
 //! [`transport::tcp::Receiver`]: the endpoints of every simulation. Here are the bytes, and all
-//! that a simulation need not have: handshakes (`opening.rs`), checks of what arrives (`arriving.rs`),
-//! packets (`sending.rs`), MPTCP's signals (`signals.rs`) and the end (`closing.rs`).
+//! that a simulation need not have: handshakes (`opening.rs`), checks of what arrives
+//! (`arriving.rs`), packets (`sending.rs`), MPTCP's signals (`signals.rs`) and the end
+//! (`closing.rs`).
 
 mod arriving;
 mod closing;
