@@ -12,6 +12,12 @@ pub(crate) struct Retry {
     pub(crate) count: u32,
 }
 
+impl Default for Retry {
+    fn default() -> Self {
+        Retry::OFF
+    }
+}
+
 impl Retry {
     /// Nothing is repeated.
     pub(crate) const OFF: Retry = Retry { at: Time::NEVER, wait: Span::ZERO, count: 0 };

@@ -345,6 +345,12 @@ impl Connection {
             self.closing.peer_fin.get_or_insert(dsn + data);
         }
         let Some(seq) = back.inside(mapping.subflow_sequence, next) else { return };
+        // Mappings do not overlap: this bounds the memory of data that waits for its checksum. One
+        // that begins in the window may reach beyond it.
+        let window = self.announced.saturating_sub(delivered) + u64::from(u16::MAX);
+        if seq + data > next + window {
+            return;
+        }
         let checked = session.checksums.then_some(mapping.checksum).flatten();
         let whole =
             Mapping { data_sequence: session.back.wire(dsn), checksum: checked, ..*mapping };

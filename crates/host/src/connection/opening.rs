@@ -33,6 +33,13 @@ const SYNS_WITH_MPTCP: u32 = 2;
 /// mapping and checksum.
 const DATA_OPTIONS: [u32; 2] = [12, 24];
 
+/// Most bytes of data in a segment under `terms`.
+pub(super) fn most_payload(terms: Terms, multipath: bool) -> u32 {
+    let [stamps, signal] = DATA_OPTIONS;
+    let options = stamps * u32::from(terms.timestamps) + signal * u32::from(multipath);
+    u32::from(terms.mss).saturating_sub(options).max(64)
+}
+
 /// Random numbers that a new subflow needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chance {
@@ -318,10 +325,8 @@ impl Connection {
         let Some(subflow) = &mut self.subflows[path] else { return };
         let slots = self.settings.slots();
         let rtt = (subflow.retry.count == 1).then(|| now.since(subflow.began));
-        let room = DATA_OPTIONS[0] * u32::from(subflow.terms.timestamps)
-            + DATA_OPTIONS[1] * u32::from(self.session.is_some());
         let mut options = self.settings.options.clone();
-        let most = u64::from(u32::from(subflow.terms.mss).saturating_sub(room).max(64));
+        let most = u64::from(most_payload(subflow.terms, self.session.is_some()));
         options.payload = Bytes(options.payload.0.min(most));
         options.receive_buffer = Bytes(window);
         options.autotune = false;

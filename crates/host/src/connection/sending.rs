@@ -1,7 +1,7 @@
 //! Packets that leave: SYNs, acknowledgements and data.
 
 use super::Connection;
-use super::opening::VERSION;
+use super::opening::{VERSION, most_payload};
 use crate::retry::Retry;
 use crate::subflow::State;
 use transport::SendingEndpoint;
@@ -176,14 +176,8 @@ impl Connection {
 
     /// Sends `data` on `path`, in as many packets as the path's MSS needs.
     fn send_segment(&mut self, now: Time, path: usize, data: &Data) {
-        let option_bytes = match (&self.session, &self.subflows[path]) {
-            (session, Some(subflow)) => {
-                12 * u32::from(subflow.terms.timestamps) + 24 * u32::from(session.is_some())
-            }
-            _ => return,
-        };
-        let mss = self.subflows[path].as_ref().map_or(0, |it| u32::from(it.terms.mss));
-        let most = mss.saturating_sub(option_bytes).max(64);
+        let Some(subflow) = &self.subflows[path] else { return };
+        let most = most_payload(subflow.terms, self.session.is_some());
         let mut sent = 0;
         while sent < data.len {
             let len = (data.len - sent).min(most);
@@ -195,6 +189,7 @@ impl Connection {
     }
 
     fn send_part(&mut self, now: Time, path: usize, data: &Data) {
+        let again = self.subflows[path].as_ref().is_some_and(|it| data.seq < it.sent.end());
         let Some(payload) = self.payload(path, data) else { return };
         let ack = self.receiver.ack_now(path);
         let option = self.mapping_option(path, data, &payload);
@@ -206,7 +201,10 @@ impl Connection {
             segment.ecn = Ecn::Capable;
         }
         segment.options.extend(option.map(TcpOption::Mptcp));
-        subflow.timed.get_or_insert((data.seq + u64::from(data.len), now));
+        match again {
+            true => subflow.timed = None, // Karn: its ACK could be that of either copy
+            false => _ = subflow.timed.get_or_insert((data.seq + u64::from(data.len), now)),
+        }
         self.packets.push_back(segment.encode(&payload));
     }
 

@@ -49,12 +49,6 @@ pub(super) struct Signals {
     told: VecDeque<Address>,
 }
 
-impl Default for Retry {
-    fn default() -> Self {
-        Retry::OFF
-    }
-}
-
 impl Connection {
     /// Tells the peer that this host may be reached at `address` too.
     pub(crate) fn announce(&mut self, now: Time, id: u8, address: Ipv4Addr, port: Option<u16>) {
