@@ -92,7 +92,10 @@ impl Ends {
                 let own: Vec<u8> = bytes.arbitrary()?;
                 self.deliver(bytes.arbitrary()?, route(0, 8), &own);
             }
-            5 => return Ok(self.moving.push_back((up, from, datagram))),
+            5 => {
+                self.moving.push_back((up, from, datagram));
+                return Ok(());
+            }
             6 => {
                 let elsewhere = Route { local: from.local, remote: ([203, 0, 113, 5], 5).into() };
                 self.deliver(up, elsewhere, &datagram);

@@ -77,6 +77,7 @@ def test_plain_tcp_is_spoken_too() -> None:
 def test_short_connections_end_cleanly(role: str) -> None:
     found = tried(role=role, size=2000, connections=200)
     whole(found, 200)
+    assert found["resets"] == 0, found
 
 
 def test_tshark_calls_no_packet_malformed(tmp_path: Path) -> None:

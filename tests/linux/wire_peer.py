@@ -44,7 +44,7 @@ class Settings:
     dead_s: tuple[float, float] = (0.0, 0.0)
     """Path 0 carries nothing between these times."""
     connections: int = 1
-    """One after the other."""
+    """One after the other; several have one subflow each."""
     pcap: str = ""
     """File for the packets of our host."""
 
@@ -173,7 +173,7 @@ class Ours:
         self.driver, self.settings, self.port = driver, settings, port
         self.whole = hashlib.sha256()
         self.sent = 0
-        self.joined = settings.role == "server"
+        self.joined = settings.role == "server" or settings.connections > 1
         self.ended = self.closed = False
         self.multipath = False
         self.paths: set[str] = set()
@@ -247,7 +247,7 @@ def main(settings: Settings) -> dict[str, object]:
         subprocess.run(f"ip link set wire{path} up txqueuelen 2000".split(), check=True)
     Path("/proc/sys/net/mptcp/checksum_enabled").write_text(str(int(settings.checksums)))
     subprocess.run(["ip", "mptcp", "limits", "set", "subflows", "4"], check=True)
-    if settings.role == "server":
+    if settings.role == "server" and settings.connections == 1:
         subprocess.run(["ip", "mptcp", "endpoint", "add", "10.77.1.1", "subflow"], check=True)
     host = Host("lia", random_number, checksums=settings.checksums, multipath=settings.multipath)
     host.listen(80)
