@@ -21,8 +21,13 @@ pub struct Path {
     /// The stack's smoothed round trip; zero before the first acknowledgement.
     srtt: Span,
     window: Window,
+    /// The window and its ssthresh in bytes: noq asks for them several times for each packet.
+    bytes: u64,
+    ssthresh: Option<u64>,
     /// Segments per second.
     pacing: Option<f64>,
+    /// Whether a step of another path may move this window.
+    moved_by_siblings: bool,
     initial: u64,
 }
 
@@ -34,8 +39,20 @@ impl Path {
         };
         let flight = Flight::new(mtu);
         let (base, initial) = (group.base(now), flight.bytes(window));
-        let (rates, srtt, pacing) = (group.rates(), Span::ZERO, None);
-        Path { group, holder, base, flight, rates, srtt, window, pacing, initial }
+        Path {
+            rates: group.rates(),
+            moved_by_siblings: group.moves_siblings(),
+            group,
+            holder,
+            base,
+            flight,
+            srtt: Span::ZERO,
+            window,
+            bytes: initial,
+            ssthresh: flight.ssthresh(window),
+            pacing: None,
+            initial,
+        }
     }
 
     /// The number of the path in its group.
@@ -77,15 +94,22 @@ impl Path {
         let mut slots = self.group.lock();
         // Without an answer a copy of this controller speaks for the path.
         if let Some(window) = slots.step(self.holder, event) {
-            self.window = window;
             self.pacing = slots.engine().pacing(self.holder.slot);
+            drop(slots);
+            self.keep(window);
         }
+    }
+
+    #[inline]
+    fn keep(&mut self, window: Window) {
+        self.window = window;
+        (self.bytes, self.ssthresh) = (self.flight.bytes(window), self.flight.ssthresh(window));
     }
 
     /// The window now; siblings may have moved it.
     #[inline]
     fn now(&self) -> Window {
-        match self.group.moves_siblings() {
+        match self.moved_by_siblings {
             false => self.window,
             true => self.group.lock().window(self.holder).unwrap_or(self.window),
         }
@@ -176,17 +200,25 @@ impl Controller for Path {
         if let Some(event) = self.flight.on_mtu(new_mtu, self.now()) {
             self.step(event);
         }
+        self.keep(self.window);
     }
 
     fn window(&self) -> u64 {
-        self.flight.bytes(self.now())
+        match self.moved_by_siblings {
+            false => self.bytes,
+            true => self.flight.bytes(self.now()),
+        }
     }
 
     fn metrics(&self) -> ControllerMetrics {
-        let window = self.now();
         let mut metrics = ControllerMetrics::default();
-        metrics.congestion_window = self.flight.bytes(window);
-        metrics.ssthresh = self.flight.ssthresh(window);
+        (metrics.congestion_window, metrics.ssthresh) = match self.moved_by_siblings {
+            false => (self.bytes, self.ssthresh),
+            true => {
+                let window = self.now();
+                (self.flight.bytes(window), self.flight.ssthresh(window))
+            }
+        };
         metrics.pacing_rate = self.pacing.map(|rate| self.flight.rate(rate));
         metrics
     }
@@ -195,7 +227,9 @@ impl Controller for Path {
         let window = self.now();
         let holder = self.group.lock().copy(self.holder, window);
         let (group, rates) = (self.group.clone(), self.rates.clone());
-        Box::new(Path { group, holder, rates, window, ..*self })
+        let mut copy = Path { group, holder, rates, ..*self };
+        copy.keep(window);
+        Box::new(copy)
     }
 
     fn initial_window(&self) -> u64 {
