@@ -99,6 +99,7 @@ OPEN = {
     "sharing/live.py": "JSON that it writes",
     "sharing/wifi.py": "a scenario as nested data",
     "cli/transferring.py": "what a transfer says, and JSON that it writes",
+    "cli/tunnelling.py": "options as the extension module takes them",
     "linux/quic.py": "what a transfer says",
     "linux/quic_users.py": "what a transfer says",
     "sweeps/clusters.py": "a cluster's file as YAML has it",

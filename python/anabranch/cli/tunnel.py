@@ -141,9 +141,9 @@ def listen(
 
 @tunnel_app.command(
     cls=Command,
-    epilog="Example: anabranch tunnel connect --key laptop.key --peer 3f0c…9b --path "
+    epilog="Example: anabranch tunnel connect --key laptop.key --peer 3f0c9b --path "
     "192.0.2.7=198.51.100.1:4500 --path wwan0=203.0.113.1:4500 --socks 127.0.0.1:1080\n\n"
-    "Example: anabranch tunnel connect --key laptop.key --peer 3f0c…9b --path 198.51.100.1:4500 "
+    "Example: anabranch tunnel connect --key laptop.key --peer 3f0c9b --path 198.51.100.1:4500 "
     "--forward 127.0.0.1:8080=10.1.0.5:80 --controller multi-priority --uncoded",
 )
 def connect(
