@@ -47,6 +47,7 @@ if [ "${1:-}" = tests ]; then
   for_tests pdffonts poppler-utils
   if [ "$(uname -s)" = Linux ]; then
     for_tests curl curl
+    for_tests iperf3 iperf3
     for_tests mptcpize mptcpize
   fi
 fi
