@@ -72,7 +72,7 @@ class Network:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.chance = random.Random(2)
-        self.held: list[bytes] = []
+        self.held: dict[bool, list[bytes]] = {True: [], False: []}
         self.began = time.monotonic()
         self.resets = 0
         self.file = Path(settings.pcap) if settings.pcap else None
@@ -94,11 +94,11 @@ class Network:
         if self.chance.random() < trouble:
             return []
         if self.chance.random() < trouble:
-            self.held.append(packet)
+            self.held[leaves].append(packet)
             return []
         copies = [packet, packet] if self.chance.random() < trouble else [packet]
-        if self.held and self.chance.random() < 0.5:
-            copies.append(self.held.pop())
+        if self.held[leaves] and self.chance.random() < 0.5:
+            copies.append(self.held[leaves].pop())
         return copies
 
 
