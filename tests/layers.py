@@ -56,11 +56,13 @@ RUST = {
     "loader": {"kernel", "sharing", "units", "wire"},
     # `wire` for captures that are read; `emulator` for its tables, on Linux.
     "tables": {"scenario", "simulator", "topology", "emulator", "wire", "units"},
+    # What programs on real sockets share.
+    "service": set(),
     # Files over real sockets, under our controllers or noq's own.
-    "transfer": {"noq"},
+    "transfer": {"noq", "service"},
     # A transport over UDP without I/O, and the proxy over it on real sockets.
     "courier": {"coding", "control", "transport", "units", "wire"},
-    "tunnel": {"control", "courier", "transport", "units"},
+    "tunnel": {"control", "courier", "service", "transport", "units"},
     # Over numbers from any world.
     "fairness": set(),
     # What a page asks; its tests count the kinds of `network` and `transport`.

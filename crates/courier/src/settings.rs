@@ -168,17 +168,8 @@ impl Settings {
         options: &Options,
         paths: usize,
     ) -> Option<(AnyController, Needs)> {
-        let settings = control::Settings {
-            min_window: options.min_window,
-            min_ssthresh: options.min_ssthresh,
-            initial_window: options.initial_window,
-            initial_ssthresh: options.initial_ssthresh.unwrap_or(f64::INFINITY),
-            carry_over: options.slow_start_carry_over,
-            growth_per_ack: options.growth_per_ack,
-            base: 0,
-        };
         let needs = self.controller.needs();
-        let control = AnyController::new(&self.controller, settings, paths);
+        let control = AnyController::new(&self.controller, options.control(0), paths);
         Some((control.filter(|_| !needs.reports)?, needs))
     }
 }

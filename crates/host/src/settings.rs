@@ -1,6 +1,6 @@
 //! Settings of a host.
 
-use control::{ControllerSpec, Settings as ControlSettings};
+use control::ControllerSpec;
 use transport::{DelayedAck, Options};
 use units::{Span, ValidRange};
 
@@ -69,20 +69,6 @@ impl Settings {
             user_timeout: Span::millis(180_000),
             keep_alive: None,
             time_wait: Span::millis(60_000),
-        }
-    }
-
-    /// Settings of congestion control for a connection.
-    pub(crate) fn control(&self) -> ControlSettings {
-        let options = &self.options;
-        ControlSettings {
-            min_window: options.min_window,
-            min_ssthresh: options.min_ssthresh,
-            initial_window: options.initial_window,
-            initial_ssthresh: options.initial_ssthresh.unwrap_or(f64::INFINITY),
-            carry_over: options.slow_start_carry_over,
-            growth_per_ack: options.growth_per_ack,
-            base: 0,
         }
     }
 

@@ -3,7 +3,7 @@
 
 mod network;
 
-use host::{Failure, Read};
+use host::{Failure, Id, Read};
 use network::{Fault, Pair, SERVER};
 use proptest::prelude::*;
 use units::Span;
@@ -32,6 +32,33 @@ fn exchange(pair: &mut Pair, bytes: &[u8], back: &[u8]) {
     assert!(pair.hosts.iter().all(|host| host.is_empty()), "nothing is left: {:?}", pair.hosts);
 }
 
+/// Writes `bytes` from the client and reads them at the server, after `each` step.
+fn pour(
+    pair: &mut Pair,
+    (client, server): (Id, Id),
+    bytes: &[u8],
+    mut each: impl FnMut(&mut Pair, usize),
+) {
+    let mut sent = 0;
+    let mut there = Vec::new();
+    while there.len() < bytes.len() {
+        each(pair, there.len());
+        sent += pair.write(0, client, &bytes[sent..]);
+        pair.drain(1, server, &mut there).expect("it does not fail");
+        pair.step();
+    }
+    assert_eq!(there, bytes);
+}
+
+/// A connection of two subflows.
+fn joined(pair: &mut Pair) -> (Id, Id) {
+    let (client, server) = pair.connected();
+    pour(pair, (client, server), b"first", |_, _| {});
+    pair.run(Span::millis(100));
+    pair.join(client, 1).expect("a free slot");
+    (client, server)
+}
+
 fn data(seed: u8, length: usize) -> Vec<u8> {
     (0..length).map(|at| (at as u8).wrapping_mul(31).wrapping_add((at >> 8) as u8 ^ seed)).collect()
 }
@@ -50,38 +77,19 @@ fn data_goes_both_ways_over_tcp_and_over_mptcp_with_checksums_and_without() {
 #[test]
 fn a_second_subflow_carries_its_part() {
     let mut pair = Pair::new(|_| {});
-    let (client, server) = pair.connected();
-    let bytes = data(3, 3_000_000);
-    let mut sent = pair.write(0, client, &bytes[..1000]);
-    pair.run(Span::millis(100));
-    pair.join(client, 1).unwrap();
-    let mut there = Vec::new();
-    while there.len() < bytes.len() {
-        sent += pair.write(0, client, &bytes[sent..]);
-        pair.drain(1, server, &mut there).unwrap();
-        pair.step();
-    }
-    assert_eq!(there, bytes);
-    let taken = [0, 1].map(|path| pair.hosts[1].taken(server, path));
+    let ends = joined(&mut pair);
+    pour(&mut pair, ends, &data(3, 3_000_000), |_, _| {});
+    let taken = [0, 1].map(|path| pair.hosts[1].taken(ends.1, path));
     assert!(taken.iter().all(|bytes| *bytes > 0), "{taken:?}");
 }
 
 #[test]
 fn a_path_that_fails_and_returns_costs_no_byte() {
     let mut pair = Pair::new(|_| {});
-    let (client, server) = pair.connected();
-    let bytes = data(4, 4_000_000);
-    let mut sent = pair.write(0, client, &bytes[..1000]);
-    pair.run(Span::millis(100));
-    pair.join(client, 1).unwrap();
-    let mut there = Vec::new();
-    while there.len() < bytes.len() {
-        pair.dead[0] = (1_000_000..2_500_000).contains(&there.len());
-        sent += pair.write(0, client, &bytes[sent..]);
-        pair.drain(1, server, &mut there).unwrap();
-        pair.step();
-    }
-    assert_eq!(there, bytes);
+    let ends = joined(&mut pair);
+    pour(&mut pair, ends, &data(4, 4_000_000), |pair, there| {
+        pair.dead[0] = (1_000_000..2_500_000).contains(&there);
+    });
 }
 
 #[test]

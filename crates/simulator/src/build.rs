@@ -8,7 +8,7 @@ use crate::feeders::Feeders;
 use crate::packed::{PackedSegment, SideStore};
 use crate::traffic;
 use crate::world::{Action, Flow, Fork, PathCount, Route, Totals, World};
-use control::{CongestionController, Settings};
+use control::CongestionController;
 #[cfg(feature = "quic")]
 use network::Rng;
 use network::reserve_in_huge_pages;
@@ -285,24 +285,11 @@ fn protocol(class: &Class, source: Source) -> Protocol {
 /// Why the stack cannot run the class's controller.
 #[cfg(feature = "quic")]
 pub(crate) fn quic_control(class: &Class) -> Result<quic::Control, String> {
-    quic::Control::new(&class.controller, settings(class), class.paths.len())
+    quic::Control::new(&class.controller, class.transport.control(class.base), class.paths.len())
         .map_err(|refused| refused.to_string())
 }
 
 fn control(class: &Class) -> Controller {
-    Controller::new(&class.controller, settings(class), class.paths.len())
+    Controller::new(&class.controller, class.transport.control(class.base), class.paths.len())
 }
 
-/// Settings of the congestion control of a class.
-fn settings(class: &Class) -> Settings {
-    let options = &class.transport;
-    Settings {
-        min_window: options.min_window,
-        min_ssthresh: options.min_ssthresh,
-        initial_window: options.initial_window,
-        initial_ssthresh: options.initial_ssthresh.unwrap_or(f64::INFINITY),
-        carry_over: options.slow_start_carry_over,
-        growth_per_ack: options.growth_per_ack,
-        base: class.base,
-    }
-}

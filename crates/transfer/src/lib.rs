@@ -8,7 +8,6 @@
 //! The server sends, so the congestion controller is the server's: see [`controllers`].
 
 pub mod controllers;
-mod error;
 mod fetch;
 mod identity;
 mod lanes;
@@ -18,14 +17,12 @@ mod report;
 mod serve;
 mod shelf;
 mod socket;
-mod stop;
 mod target;
 mod transport;
 
-pub use error::Error;
 pub use fetch::{Fetch, FetchOptions, Progress, sha256};
 pub use identity::{Identity, Trust};
 pub use message::SendingPath;
 pub use report::{Lane, Report, Sample};
 pub use serve::{ServeOptions, Served, Server};
-pub use stop::Stop;
+pub use service::{Error, Stop};

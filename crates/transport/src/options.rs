@@ -188,6 +188,20 @@ impl Options {
         self.payload.0 as u32
     }
 
+    /// The settings of congestion control among them, for a connection whose path `base` begins as
+    /// a TCP under schemes with a base flow.
+    pub fn control(&self, base: usize) -> control::Settings {
+        control::Settings {
+            min_window: self.min_window,
+            min_ssthresh: self.min_ssthresh,
+            initial_window: self.initial_window,
+            initial_ssthresh: self.initial_ssthresh.unwrap_or(f64::INFINITY),
+            carry_over: self.slow_start_carry_over,
+            growth_per_ack: self.growth_per_ack,
+            base,
+        }
+    }
+
     /// Checks every range, and combinations of options.
     ///
     /// # Errors

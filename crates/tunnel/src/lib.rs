@@ -11,7 +11,6 @@ mod allow;
 mod carrier;
 mod connect;
 mod engine;
-mod error;
 mod key;
 mod listen;
 mod metrics;
@@ -19,16 +18,14 @@ mod monitor;
 mod pump;
 mod socket;
 mod socks;
-mod stop;
 mod target;
 
 pub use allow::Allowed;
 pub use connect::{Connect, ConnectOptions};
-pub use error::Error;
 pub use key::{new_key, peers, public_key};
 pub use listen::{Listen, ListenOptions};
 pub use metrics::Status;
-pub use stop::Stop;
+pub use service::{Error, Stop};
 pub use target::Target;
 
 /// Options of a connection that both sides have, as text where a command has text.

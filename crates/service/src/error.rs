@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why there is no tunnel.
+/// Why a program does nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Error {
     /// An option has a value that cannot be right.
@@ -18,12 +18,12 @@ pub enum Error {
 
 impl Error {
     /// A wrong option.
-    pub(crate) fn wrong(field: &'static str, why: impl Into<String>) -> Self {
+    pub fn wrong(field: &'static str, why: impl Into<String>) -> Self {
         Self::Wrong { field, why: why.into() }
     }
 
     /// A failure of what is outside of us, with what was tried.
-    pub(crate) fn failed(what: impl fmt::Display, why: impl fmt::Display) -> Self {
+    pub fn failed(what: impl fmt::Display, why: impl fmt::Display) -> Self {
         Self::Failed(format!("{what}: {why}"))
     }
 }

@@ -24,7 +24,7 @@ impl Stop {
     }
 
     /// Returns when it is raised.
-    pub(crate) async fn raised(&self) {
+    pub async fn raised(&self) {
         // An error means that no sender is left, but `self` is one.
         let _ = self.0.subscribe().wait_for(|raised| *raised).await;
     }
