@@ -103,7 +103,8 @@ impl Host {
         SUBFLOWS.check("subflows", &settings.subflows)?;
         MTU.check("mtu", &settings.mtu)?;
         settings.options.check()?;
-        let known = AnyController::new(&settings.controller, settings.options.control(0), 2).is_some();
+        let known =
+            AnyController::new(&settings.controller, settings.options.control(0), 2).is_some();
         let right = "a controller of the laboratory: the kernel's and QUIC's own run only there";
         ensure(known, "controller", &settings.controller, right)?;
         Ok(Host {

@@ -292,4 +292,3 @@ pub(crate) fn quic_control(class: &Class) -> Result<quic::Control, String> {
 fn control(class: &Class) -> Controller {
     Controller::new(&class.controller, class.transport.control(class.base), class.paths.len())
 }
-
