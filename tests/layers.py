@@ -51,6 +51,8 @@ RUST = {
         "units",
     },
     "emulator": {"topology", "scenario", "network", "units", "wire"},
+    # Our endpoints on the wall clock, with the clock of the emulator.
+    "driver": {"control", "emulator", "host", "scenario", "transport", "wire", "units"},
     "kernel": {"control", "ports", "sharing", "units"},
     # The program for routers; `wire` for captures.
     "loader": {"kernel", "sharing", "units", "wire"},
@@ -72,6 +74,7 @@ RUST = {
     # captures that are read.
     "bindings": {
         "control",
+        "driver",
         "fairness",
         "formula",
         "host",
@@ -252,6 +255,7 @@ PYTHON = {
     "makers": {"result", "scenario", "controller", "seeds"},
     "linux": {
         "linux",
+        "controller",
         "offers",
         "qlog",
         "result",

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import anabranch as ab
-from anabranch.cli import compare
+from anabranch.cli import compare, machine
 from anabranch.cli.compare import agreement, checked_worlds, explained
 from anabranch.cli.reproduce import SEEDS, ReproduceOptions, Where, reproduce_command
 from anabranch.linux import LinuxError, NotValid
@@ -412,10 +412,10 @@ def test_a_machine_that_cannot_run_the_kernels_part_says_so_before_anything_is_r
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(ValueError, match="needs root"):
-        compare.check_machine(lambda: 1000)
-    monkeypatch.setattr(compare, "TUN", tmp_path / "tun")
+        machine.check_machine(lambda: 1000)
+    monkeypatch.setattr(machine, "TUN", tmp_path / "tun")
     with pytest.raises(ValueError, match="tun is missing"):
-        compare.check_machine(lambda: 0)
+        machine.check_machine(lambda: 0)
     monkeypatch.setattr(compare, "of_world", lambda *words: pytest.fail("was run"))
     options = compare.CompareOptions(worlds="theory,simulation,linux", overrides=SHORT)
     with pytest.raises(ValueError, match=r"needs root|is missing"):
@@ -426,12 +426,12 @@ def test_a_machine_that_cannot_run_the_kernels_part_says_so_before_anything_is_r
 def test_a_root_without_the_rights_of_one_is_told_before_anything_is_run(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(compare, "TUN", tmp_path)
+    monkeypatch.setattr(machine, "TUN", tmp_path)
     monkeypatch.setattr("anabranch.linux.controllers.built", lambda: True)
     monkeypatch.setattr("anabranch.linux.rights.missing", lambda wanted: ["CAP_SYS_ADMIN"])
     monkeypatch.setattr("anabranch.linux.rights.in_user_namespace", lambda: False)
     with pytest.raises(LinuxError, match=r"without CAP_SYS_ADMIN; in a container: --cap-add"):
-        compare.check_machine(lambda: 0)
+        machine.check_machine(lambda: 0)
 
 
 @pytest.mark.parametrize("worlds", ["theory,simulation,linux", "theory,linux"])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ._hosts import Host as Host
 from ._hosts import TunnelConnect as TunnelConnect
 from ._hosts import TunnelListen as TunnelListen
+from ._hosts import WireSenders as WireSenders
 from ._hosts import tunnel_key as tunnel_key
 
 __version__: str

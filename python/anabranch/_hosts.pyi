@@ -97,6 +97,52 @@ class _TunnelSide:
     def log(self) -> list[str]:
         """Lines since the last call."""
 
+class WireSenders:
+    """Our endpoints as the senders of a plan's users, on the wall clock; runs once. Linux only.
+
+    `classes` has for each class: its index, a socket and the IPv4 address for each path, the
+    address of its servers, when each user starts in seconds, and the bytes of a send buffer. A
+    socket carries IP packets one by one and does not block. User `u` has the server's port
+    `first_port + u`. `outside` is a controller in Python, by name and class.
+
+    Raises ScenarioError, OSError, and ValueError for what an endpoint cannot have.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        classes: Sequence[tuple[int, list[int], list[str], str, list[float], int]],
+        *,
+        first_port: int,
+        seed: int = ...,
+        name: str = ...,
+        overrides: Sequence[str] = ...,
+        controller: str | None = ...,
+        outside: tuple[str, Any] | None = ...,
+    ) -> None: ...
+    def run(self, elapsed_s: float) -> dict[str, Any]:
+        """Sends and receives in the calling thread until `stop`; the clock shows `elapsed_s` now.
+        Returns its own error and cost. Raises OSError if a socket fails.
+        """
+    def stop(self) -> None:
+        """Ends `run` within 50 ms."""
+    def states(
+        self,
+    ) -> list[
+        tuple[
+            int,
+            int,
+            list[tuple[int, float, float, float, float, list[int], bool]],
+            float | None,
+            str,
+        ]
+    ]:
+        """For each user: class, number, open paths, when the transfer was complete, and what went
+        wrong. For each path: index, cwnd and ssthresh in segments, srtt and RTO in seconds, counts
+        of retransmissions, timeouts, recoveries, marks, undone reductions and probes, and whether
+        it has room but no data. Raises the error of a controller in Python.
+        """
+
 class TunnelListen(_TunnelSide):
     """The listening side of a tunnel; runs once. Linux only.
 

@@ -218,7 +218,8 @@ class Result(Composed):
         overrides = self.provenance.get("overrides", ())
         if self.world == QUIC:
             overrides = without(overrides)
-            words += ["--world", QUIC]
+        if self.world in (QUIC, "wire"):
+            words += ["--world", self.world]
         for override in overrides:
             words += ["--set", override]
         if self.seeds and self.world != "linux":

@@ -93,6 +93,7 @@ class Run(Partial):
     emulator: EmulatorReport = part()
     kernel: KernelReport = part()
     testbed: TestbedReport = part()
+    senders: SendersReport = part()
     valid: bool = part()
     """Whether a run on the kernel is valid."""
     invalid_because: list[str] = part()
@@ -229,6 +230,26 @@ class TestbedReport(Record):
 
     traffic_cpu_fraction: float
     sample_interval_s: float
+
+
+@record()
+class SendersReport(Record):
+    """The own error and cost of our endpoints as senders, in the world `wire`."""
+
+    lateness_p99_s: float
+    """How late their deadlines were met."""
+    lateness_max_s: float
+    waiting_p99_s: float
+    """Upper bound on the time that a packet for them waited to be read."""
+    waiting_max_s: float
+    cpu_fraction: float
+    """Processor time of their thread over the time passed."""
+    cpu_wait_fraction: float
+    """Fraction of the elapsed time in which the thread was ready but had no processor."""
+    sent_packets: int
+    arrived_packets: int
+    unsent_packets: int
+    """Packets for which the way to the emulator had no room: none in a valid run."""
 
 
 @record(eq=False, repr=False)

@@ -116,7 +116,7 @@ fn device((fd, class, path, is_sender): Given) -> io::Result<Device> {
 
 /// A new descriptor for the open file of `fd`; the caller keeps its own.
 #[expect(unsafe_code, reason = "Python hands descriptors over as numbers")]
-fn duplicate(fd: RawFd) -> io::Result<OwnedFd> {
+pub(crate) fn duplicate(fd: RawFd) -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,

@@ -4,6 +4,8 @@
 
 mod capture;
 #[cfg(target_os = "linux")]
+mod driver;
+#[cfg(target_os = "linux")]
 mod emulate;
 mod explorer;
 mod fairness;
@@ -102,6 +104,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
 fn add_sockets(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<emulate::Emulator>()?;
     module.add_class::<emulate::Spinner>()?;
+    module.add_class::<driver::WireSenders>()?;
     module.add_class::<quic::QuicServer>()?;
     module.add_class::<quic::QuicFetch>()?;
     module.add_function(wrap_pyfunction!(quic::quic_fingerprint, module)?)?;

@@ -1,16 +1,15 @@
 //! One emulation: the loop that sleeps, reads and writes.
 
 use crate::capture::Capture;
-use crate::clock::{Clock, PreciseSleep, thread_cpu, thread_waited};
+use crate::clock::{Clock, PreciseSleep, sleep, thread_cpu, thread_waited};
 use crate::device::{Device, SetupError};
 use crate::forward::{Forwarder, Outside, Settings};
 use crate::report::{Processor, Report};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
+use rustix::event::{PollFd, PollFlags};
 use scenario::Plan;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use units::{NANOS, Span, Time};
+use units::{Span, Time};
 
 /// Progress of an emulation, and the request to stop; shared with the thread that watches it.
 #[derive(Debug, Default)]
@@ -117,22 +116,6 @@ impl Emulator {
             used: fraction(cpu, thread_cpu()),
             waited: waited.zip(thread_waited()).map_or(f64::NAN, |(a, b)| fraction(a, b)),
         }))
-    }
-}
-
-/// Sleeps until a device has a packet, but at most `longest`.
-fn sleep(polls: &mut [PollFd<'_>], longest: Span) -> io::Result<()> {
-    let timeout = Timespec {
-        tv_sec: (longest.0 / NANOS) as i64,
-        tv_nsec: (longest.0 % NANOS) as i64, // below a second
-    };
-    match poll(polls, Some(&timeout)) {
-        Ok(_) => Ok(()),
-        Err(Errno::INTR) => {
-            polls.iter_mut().for_each(PollFd::clear_revents);
-            Ok(())
-        }
-        Err(error) => Err(error.into()),
     }
 }
 

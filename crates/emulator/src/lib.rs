@@ -19,8 +19,11 @@ mod routes;
 mod slab;
 mod spinner;
 
+pub use clock::{Clock, PreciseSleep, sleep, thread_cpu, thread_waited};
 pub use device::{Device, SetupError, Side};
 pub use emulator::{Emulator, Watch};
 pub use forward::Settings;
-pub use report::{Conservation, Drops, Lateness, Own, PathResult, Reason, Report, Series};
+pub use report::{
+    Conservation, Drops, Lateness, LatenessMeter, Own, PathResult, Reason, Report, Series,
+};
 pub use spinner::Spinner;

@@ -91,18 +91,20 @@ pub struct Lateness {
 
 /// Collects lateness.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LatenessMeter {
+pub struct LatenessMeter {
     histogram: Histogram,
     max: Span,
 }
 
 impl LatenessMeter {
-    pub(crate) fn add(&mut self, late: Span) {
+    /// Adds an event.
+    pub fn add(&mut self, late: Span) {
         self.histogram.add(late.seconds());
         self.max = self.max.max(late);
     }
 
-    pub(crate) fn get(&self) -> Lateness {
+    /// The lateness of all events.
+    pub fn get(&self) -> Lateness {
         let [p50_s, p99_s, p999_s] = [0.5, 0.99, 0.999].map(|q| self.histogram.quantile(q));
         let max_s = if p50_s.is_nan() { f64::NAN } else { self.max.seconds() };
         Lateness { p50_s, p99_s, p999_s, max_s }

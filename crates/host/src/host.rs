@@ -102,6 +102,8 @@ impl Host {
     ) -> Result<Self, InvalidParameter> {
         SUBFLOWS.check("subflows", &settings.subflows)?;
         MTU.check("mtu", &settings.mtu)?;
+        let right = "a slot of the connection: below `subflows`";
+        ensure(settings.base < settings.subflows, "base", settings.base, right)?;
         settings.options.check()?;
         let known =
             AnyController::new(&settings.controller, settings.options.control(0), 2).is_some();
@@ -249,6 +251,11 @@ impl Host {
     /// Bytes written that the peer has not acknowledged.
     pub fn unacknowledged(&self, id: Id) -> u64 {
         self.connections.get(&id).map_or(0, Connection::unacknowledged)
+    }
+
+    /// Bytes written that no subflow has sent.
+    pub fn unsent(&self, id: Id) -> u64 {
+        self.connections.get(&id).map_or(0, Connection::unsent)
     }
 
     /// Reads what has arrived in order.

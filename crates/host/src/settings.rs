@@ -16,6 +16,9 @@ pub struct Settings {
     pub multipath: bool,
     /// Most subflows of a connection.
     pub subflows: usize,
+    /// The slot whose subflow begins as a TCP under controllers with a base flow; the subflow that
+    /// opens a connection has slot 0, those that join the next ones.
+    pub base: usize,
     /// Whether this host asks for checksums of data (RFC 8684 §3.3).
     pub checksums: bool,
     /// Largest IP packet in bytes that the host sends.
@@ -61,6 +64,7 @@ impl Settings {
             },
             multipath: true,
             subflows: 8,
+            base: 0,
             checksums: false,
             mtu: 1500,
             send_buffer: 4 << 20,

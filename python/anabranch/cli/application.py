@@ -119,7 +119,8 @@ def run(
         str,
         typer.Option(
             "--world",
-            help="simulation, or quic: users of TCP speak QUIC, with a shipped stack at both ends.",
+            help="simulation; quic: users of TCP speak QUIC, with a shipped stack at both ends; wire: our endpoints "
+            "send real packets to the kernel's, in real time; needs root.",
         ),
     ] = "simulation",
     json: JsonOption = None,
@@ -140,7 +141,9 @@ def run(
     store: KeptOption = None,
     format_: FormatOption = TEXT,
 ) -> None:
-    """Simulate a scenario packet by packet and print the rates of each class of users."""
+    """Simulate a scenario packet by packet, or run it in another world, and print the rates of each
+    class of users.
+    """
     from .options import recording_from, seeds_from
     from .simulate import RunOptions, run_command
 
@@ -254,8 +257,8 @@ def compare(
         str | None,
         typer.Option(
             "--worlds",
-            help="Worlds to compare: two or more of theory, simulation, quic and linux. linux needs root and runs in real "
-            "time. Default: theory,simulation.",
+            help="Worlds to compare: two or more of theory, simulation, quic, linux and wire. linux and wire need root and "
+            "run in real time. Default: theory,simulation.",
         ),
     ] = None,
     seed: SeedOption = 1,
@@ -265,7 +268,7 @@ def compare(
             "--repeat",
             "-n",
             min=1,
-            help="Number of replications; seeds count up. Default: 10; 3 in the worlds quic and linux.",
+            help="Number of replications; seeds count up. Default: 10; 3 in the worlds quic, linux and wire.",
         ),
     ] = None,
     set_: SetOption = None,
@@ -331,21 +334,21 @@ def reproduce(
         ),
     ] = None,
     world: Annotated[
-        str, typer.Option("--world", help="Where claims are measured: simulation or linux.")
+        str, typer.Option("--world", help="Where claims are measured: simulation, linux or wire.")
     ] = "simulation",
     keep: Annotated[
         Path | None,
         typer.Option(
             "--keep",
-            help="With --world linux: store replications in this directory, and reuse those stored before. Default: "
-            "out/measurements/DOCUMENT.",
+            help="With --world linux or wire: store replications in this directory, and reuse those stored before. Default: "
+            "out/measurements/DOCUMENT, or out/measurements/wire/DOCUMENT.",
         ),
     ] = None,
     judged: Annotated[
         Path | None,
         typer.Option(
             "--from",
-            help="With --world linux: judge the replications stored here; measure nothing.",
+            help="With --world linux or wire: judge the replications stored here; measure nothing.",
         ),
     ] = None,
     json: Annotated[

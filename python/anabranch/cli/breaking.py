@@ -42,8 +42,9 @@ from ..sources import load
 from ..statistics import interval
 from ..telling import length
 from . import INTERRUPTED, message
-from .compare import LINUX, SIMULATION, check_machine
+from .compare import LINUX, SIMULATION
 from .keeping import show_and_write
+from .machine import check_machine
 from .making import Making
 from .options import seeds_from
 from .tables import Table
@@ -340,7 +341,7 @@ def _replayed(bench: Bench, scenario: Document, options: BreakOptions) -> Trial:
     if options.making != Making():
         raise ValueError("--on, --store and --threads are of simulations, and --world is linux")
     check_goal(bench.goal)
-    check_machine(command="break", asked="--world")
+    check_machine(command="break", asked="--world linux")
     seconds = bench.run_time_s(scenario, len(seeds))
     console().print(f"linux runs in real time: about {length(seconds)}", highlight=False)
     with progress("preparing") as tell:

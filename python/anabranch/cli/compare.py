@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
@@ -26,6 +25,7 @@ from ..statistics import RATE, Interval, apart, column, difference, percent, rel
 from . import INTERRUPTED, paired
 from .fair import tell_not_judged
 from .keeping import show_and_write
+from .machine import check_machine
 from .making import Making
 from .options import scenario_from, seeds_from
 from .predict import tell_left_out, tell_several_states
@@ -33,14 +33,16 @@ from .simulate import simulated, tell_short
 from .terminal import columns, console, named, stopped
 
 THEORY, SIMULATION, LINUX = "theory", "simulation", "linux"
-WORLDS = (THEORY, SIMULATION, QUIC, LINUX)
+WIRE = "wire"
+REAL = (LINUX, WIRE)
+"""Worlds in real time."""
+WORLDS = (THEORY, SIMULATION, QUIC, *REAL)
 USUAL = f"{THEORY},{SIMULATION}"
 """The worlds where none is asked for: the kernel takes real time."""
-REPEAT = {SIMULATION: 10, QUIC: 3, LINUX: 3}
+REPEAT = {SIMULATION: 10, QUIC: 3, LINUX: 3, WIRE: 3}
 """Replications where nothing is said: those of QUIC encrypt, those on the kernel take real time."""
 TOLERANCE = 0.1
 """The relative difference that is agreement where nothing is said."""
-TUN = Path("/dev/net/tun")
 
 EXACT_RATE = replace(RATE, always=True)
 """Theory's rates have no interval that would say how many decimals they support."""
@@ -162,12 +164,10 @@ def compare_command(source: str, asked: CompareOptions) -> None:
     if asked.json:
         check_writable(asked.json)
     plan = scenario.plan(overrides=asked.overrides, controller=asked.controller)
-    if LINUX in wanted:
-        if kernel_answers(plan):
-            check_machine()
-            tell_time(plan, len(seeds_of[LINUX]))
-        else:
-            wanted.remove(LINUX)
+    wanted = [world for world in wanted if world not in REAL or kernel_answers(world, plan)]
+    if real := [world for world in wanted if world in REAL]:
+        check_machine(asked=f"--worlds with {real[0]}")
+        tell_time(plan, real, len(seeds_of[real[0]]))
     results: dict[str, Result] = {}
     ended: typer.Exit | None = None
     for world in wanted:
@@ -177,7 +177,7 @@ def compare_command(source: str, asked: CompareOptions) -> None:
             tell_no_answer(world, str(error))
             continue
         except Unmeasured as error:
-            tell_no_answer(LINUX, str(error))
+            tell_no_answer(world, str(error))
             ended = typer.Exit(2)
             break
         except typer.Exit as interrupt:  # before any replication had finished
@@ -215,7 +215,7 @@ def of_world(
             raise NotQuic(str(error)) from error
         with asked.making.maker() as maker:
             return replace(simulated(scenario, seeds[world], maker, **options), world=QUIC)
-    return measured(scenario, seeds[world], **options)
+    return measured(scenario, seeds[world], world=world, **options)
 
 
 def tell_no_answer(world: str, why: str) -> None:
@@ -243,10 +243,11 @@ def show_all(results: dict[str, Result], tolerance: float) -> None:
         next(iter(results.values())).plan,
         "because `compare` does not judge fairness; `anabranch run` does",
     )
-    if LINUX in results:
-        from .realtime import show_error
+    for world in REAL:
+        if world in results:
+            from .realtime import show_error
 
-        show_error(results[LINUX])
+            show_error(results[world])
 
 
 def measured(scenario: Scenario, seeds: Sequence[int], **options: Any) -> Result:
@@ -268,44 +269,25 @@ def checked_worlds(worlds: str) -> list[str]:
     return [world for world in WORLDS if world in wanted]
 
 
-def kernel_answers(plan: Plan) -> bool:
-    """Whether the kernel can run a scenario; prints why not."""
+def kernel_answers(world: str, plan: Plan) -> bool:
+    """Whether a world in real time can run a scenario; prints why not."""
     from ..linux import fit
 
-    refused = fit.refusals(plan)
+    refused = fit.refusals(plan, fit.WIRE if world == WIRE else fit.LINUX)
     for why in refused:
-        tell_no_answer(LINUX, why)
+        tell_no_answer(world, why)
     return not refused
 
 
-def tell_time(plan: Plan, replications: int) -> None:
-    """Says how long the kernel takes, if that is more than a minute."""
-    seconds = replications * plan.duration_s
+def tell_time(plan: Plan, worlds: Sequence[str], replications: int) -> None:
+    """Says how long the worlds in real time take, if that is more than a minute."""
+    seconds = len(worlds) * replications * plan.duration_s
     if seconds > 60:
         runs = f"{replications} replication{'s' * (replications > 1)} of {plan.duration_s:g} s"
-        console().print(f"linux runs in real time: {runs}, about {seconds / 60:.0f} min")
-
-
-def check_machine(
-    root: Callable[[], int] = os.geteuid, *, command: str = "compare", asked: str = "--worlds"
-) -> None:
-    """Raises LinuxError where this machine cannot run the kernel's part: without root, a TUN
-    device, the controllers or a right that root usually has. `asked` is the option of `command`
-    that asks for the kernel.
-    """
-    from ..linux import LinuxError, controllers
-    from ..linux.rights import TO_LOAD, TO_RUN, as_root, lacking
-    from ..linux.testbed import checked_rights
-
-    if root() != 0:
-        raise LinuxError(f"{asked} with linux needs root: {as_root(command)}")
-    if not TUN.exists():
-        raise LinuxError(f"{TUN} is missing; `anabranch linux check` shows what to do")
-    if not controllers.built():
-        raise LinuxError(controllers.NOT_BUILT)
-    if why := lacking(tuple(dict.fromkeys((*TO_LOAD, *TO_RUN)))):
-        raise LinuxError(why)
-    checked_rights()
+        run, each = ("runs", "") if len(worlds) == 1 else ("run", " each")
+        console().print(
+            f"{' and '.join(worlds)} {run} in real time: {runs}{each}, about {seconds / 60:.0f} min"
+        )
 
 
 def differences(results: dict[str, Result], tolerance: float) -> list[Difference]:

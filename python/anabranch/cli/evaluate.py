@@ -118,11 +118,11 @@ def on_linux(evaluation: Evaluation) -> Kernel:
     this machine cannot.
     """
     from ..evaluation.on_linux import Kernel
-    from .compare import check_machine
+    from .machine import check_machine
 
     kernel = Kernel(evaluation)
     if kernel.wanted:
-        check_machine(command="evaluate", asked="--world")
+        check_machine(command="evaluate", asked="--world linux")
         runs = f"{len(kernel.wanted)} runs of {len(kernel.seeds)} replications"
         console().print(
             f"linux runs in real time: {runs}, about {length(kernel.seconds)}", highlight=False

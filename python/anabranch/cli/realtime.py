@@ -11,8 +11,10 @@ from typing import Any
 from ..result import Recording, Result
 from ..scenario import Scenario
 from .fair import tell_not_judged
+from .machine import check_machine
+from .making import Making
 from .options import flent_from
-from .simulate import check_complete, perform, watched
+from .simulate import RunOptions, check_complete, perform, watched
 from .terminal import console
 
 
@@ -20,6 +22,7 @@ from .terminal import console
 class KernelRunOptions:
     """The options of `anabranch linux run`."""
 
+    world: str = "linux"
     controller: str | None = None
     seeds: Sequence[int] = (1,)
     overrides: Sequence[str] = ()
@@ -37,6 +40,7 @@ def run_command(source: str, options: KernelRunOptions) -> None:
     produce = partial(
         measured,
         seeds=options.seeds,
+        world=options.world,
         controller=options.controller,
         overrides=options.overrides,
         series=options.series or options.flent is not None,
@@ -56,6 +60,28 @@ def run_command(source: str, options: KernelRunOptions) -> None:
     check_complete(result, options.seeds)
 
 
+def wire_command(source: str, asked: RunOptions) -> None:
+    """Runs with our endpoints on the wire. Raises ValueError for options that only a simulation
+    has, and LinuxError where this machine cannot.
+    """
+    if asked.events or asked.making != Making():
+        raise ValueError(
+            "--events, --on, --store and --threads are of simulations, and --world is wire: leave them out"
+        )
+    check_machine(command="run", asked="--world wire")
+    options = KernelRunOptions(
+        world="wire",
+        controller=asked.controller,
+        seeds=asked.seeds,
+        overrides=asked.overrides,
+        json=asked.json,
+        series=asked.series,
+        recording=asked.recording,
+        flent=asked.flent,
+    )
+    run_command(source, options)
+
+
 def measured(scenario: Scenario, seeds: Sequence[int], **options: Any) -> Result:
     """The result of `anabranch.linux.run`, with a progress bar."""
     from ..linux import run as run_on_linux
@@ -69,12 +95,16 @@ def show_error(result: Result) -> None:
     late = max(run.emulator.lateness_p99_s for run in result.runs) * 1e3
     busy = max(run.emulator.cpu_fraction for run in result.runs)
     origin = result.provenance
-    out.print(
-        f"kernel {origin['kernel']}; emulator: 99% of the packets at most {late:.2f} ms late, "
-        f"{busy:.0%} of a processor",
-        style="dim",
-        highlight=False,
+    ours = [run.senders for run in result.runs if run.has("senders")]
+    told = [f"kernel {origin['kernel']}"]
+    told.append(
+        f"emulator: 99% of the packets at most {late:.2f} ms late, {busy:.0%} of a processor"
     )
+    if ours:
+        late = max(max(one.lateness_p99_s, one.waiting_p99_s) for one in ours) * 1e3
+        busy = max(one.cpu_fraction for one in ours)
+        told.append(f"our endpoints: {late:.2f} ms, {busy:.0%}")
+    out.print("; ".join(told), style="dim", highlight=False)
     for remark in remarks(result):
         out.print(remark, style="dim", markup=False, highlight=False)
     for row in origin["rejected"]:

@@ -17,7 +17,7 @@ from ..papers import Finding, Laboratory, Paper, check, evaluate, select
 from ..papers.beside import conditions, together
 from ..papers.explanations import explanations
 from ..papers.laboratory import SIMULATION, Progress, Simulation, World
-from ..papers.measurements import LINUX, Measurements
+from ..papers.measurements import LINUX, MEASURES, REAL, WIRE, Measurements
 from ..papers.pages import change_text, interruption, write_report
 from ..papers.registry import is_folder, opened
 from ..papers.row import BEYOND, Row, caption, head, rate_text
@@ -27,8 +27,8 @@ from .making import THREADS, Making
 from .tables import Table
 from .terminal import console, named, progress, table, worded
 
-WORLDS = (SIMULATION, LINUX)
-SEEDS = {SIMULATION: (20, 5), LINUX: (5, 3)}
+WORLDS = (SIMULATION, *REAL)
+SEEDS = {SIMULATION: (20, 5), LINUX: (5, 3), WIRE: (5, 3)}
 """Replications of a configuration, and with --quick."""
 SENSITIVITY_SEEDS = 10
 KEPT = Path("out/measurements")
@@ -54,11 +54,12 @@ class Where:
         if self.keep and self.judged:
             raise ValueError("--keep measures and --from does not: give one of them")
         for option, given in (("--keep", self.keep), ("--from", self.judged)):
-            if given and self.world != LINUX:
-                raise ValueError(f"{option} is for measurements: give --world {LINUX} as well")
-        if self.world == LINUX and (self.making.on != THREADS or self.making.store):
+            if given and self.world not in REAL:
+                worlds = " or ".join(REAL)
+                raise ValueError(f"{option} is for measurements: give --world {worlds} as well")
+        if self.world in REAL and (self.making.on != THREADS or self.making.store):
             raise ValueError(
-                f"--world {LINUX} measures on this machine's kernel, one run after the other: leave out --on and "
+                f"--world {self.world} measures on this machine's kernel, one run after the other: leave out --on and "
                 "--store; --keep says where replications lie"
             )
         if self.judged and not self.judged.is_dir():
@@ -68,12 +69,13 @@ class Where:
         """The world for a document. Raises OSError where its directory cannot be made."""
         if self.world == SIMULATION:
             return Simulation(maker)
-        directory = self.judged or self.keep or KEPT / key
+        usual = KEPT / key if self.world == LINUX else KEPT / self.world / key
+        directory = self.judged or self.keep or usual
         directory = directory / QUICK if quick else directory
         if self.judged:
-            return Measurements(directory, None, say)
+            return Measurements(directory, None, say, self.world)
         directory.mkdir(parents=True, exist_ok=True)
-        return Measurements(directory, say=say)
+        return Measurements(directory, MEASURES[self.world], say, self.world)
 
 
 def say(text: str) -> None:

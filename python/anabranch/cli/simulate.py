@@ -40,7 +40,8 @@ from .options import flent_from, scenario_from
 from .tables import Table
 from .terminal import columns, console, named, progress, stopped
 
-SIMULATION = "simulation"
+SIMULATION, WIRE = "simulation", "wire"
+WORLDS = (SIMULATION, QUIC, WIRE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,9 +61,14 @@ class RunOptions:
 
 
 def run_command(source: str, options: RunOptions) -> None:
-    """Simulates, writes the result if asked, and prints it; status 1 if a flow is less fair than it
-    is to be.
+    """Runs in a world, writes the result if asked, and prints it; status 1 if a flow is less fair
+    than it is to be.
     """
+    if chosen("--world", options.world, WORLDS) == WIRE:
+        from .realtime import wire_command
+
+        wire_command(source, options)
+        return
 
     def tell(result: Result) -> None:
         if not result.fairness:
@@ -83,7 +89,7 @@ def judged_too(scenario: Scenario, options: RunOptions) -> Result:
 
     Raises ValueError before anything is run if one of them cannot be judged.
     """
-    world = chosen("--world", options.world, (SIMULATION, QUIC))
+    world = chosen("--world", options.world, WORLDS)
     overrides = options.overrides
     if world == QUIC:
         overrides = overrides_for(scenario, controller=options.controller, overrides=overrides)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -31,14 +31,16 @@ class Emulation:
         seed: int,
         overrides: Sequence[str],
         controller: str | None,
+        instead: Mapping[tuple[int, int], int] | None = None,
         series: bool = False,
         pcap: Path | None = None,
         keep_bytes: int | None = None,
     ) -> None:
-        """Does not start it. Raises ScenarioError, and LinuxError for unsupported parts."""
+        """Does not start it. `instead` has files in place of the devices of senders, by class and
+        path. Raises ScenarioError, and LinuxError for unsupported parts."""
         self._emulator = _core.Emulator(
             scenario.text,
-            network.devices(),
+            network.devices(instead or {}),
             first_port=FIRST_PORT,
             seed=seed,
             name=scenario.name,

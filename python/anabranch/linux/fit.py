@@ -4,8 +4,18 @@ model.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from .. import _core
 from ..plan import Class, Linux, MinRtt, Plan
+
+World = Literal["linux", "wire"]
+LINUX: World = "linux"
+WIRE: World = "wire"
+"""In this world our endpoints send for all classes but those with a controller of the kernel."""
+
+Sender = Literal["kernel", "ours", "quic"]
+"""Who sends for a class: the kernel, an endpoint of ours, or a QUIC stack."""
 
 MOST_PATHS = 9
 """Subflows that the kernel's path manager allows in one connection: the first, and 8 that join."""
@@ -23,6 +33,7 @@ OWN_SCHEDULERS = (MinRtt, Linux)
 _DELAYED_ACK_S = 0.04
 _HEADERS_BYTES = 52  # IPv4, TCP, time stamps
 _QUIC_PACKET_BYTES = 1500
+_LEAST_MTU, _MOST_MTU = 576, 9216
 
 
 OWN = {"bbr": "bbr", "bbr:linux": "bbr", "cubic": "cubic", "lp": "lp"}
@@ -46,6 +57,16 @@ def source_of(planned: Class) -> str:
     return planned.law or planned.controller
 
 
+def sender(world: World, planned: Class) -> Sender:
+    """Who sends for a class in a world."""
+    if planned.protocol == "quic":
+        return "quic"
+    if world == LINUX or planned.controller.startswith("py:"):
+        return "kernel" if world == LINUX else "ours"
+    named = _core.controller(source_of(planned))
+    return "kernel" if named["linux"] or named["port"] else "ours"
+
+
 def unsupported(planned: Class) -> str:
     """Why the kernel cannot run a law that is written as text; empty for any other controller."""
     if planned.law is None:
@@ -57,7 +78,7 @@ def unsupported(planned: Class) -> str:
     return "; a law in text has the kernel's own slow start there"
 
 
-def refusals(plan: Plan) -> list[str]:
+def refusals(plan: Plan, world: World = LINUX) -> list[str]:
     """A sentence for each part of a plan that this world cannot run; none if it can."""
     found = []
     if len(plan.classes) > MOST_CLASSES:
@@ -67,10 +88,16 @@ def refusals(plan: Plan) -> list[str]:
         found.append(f"there are {users} users; at most {MOST_USERS} can be sampled in time")
     for planned in plan.classes:
         parts = [*refused_links(plan, planned), *refused_traffic(planned)]
-        if planned.protocol == "quic":
-            parts += refused_quic(planned)
-        else:
-            parts += refused_controller(planned) + refused_options(planned) + refused_times(planned)
+        match sender(world, planned):
+            case "quic":
+                parts += refused_backups(planned) + refused_quic(planned)
+            case "kernel":
+                parts += refused_backups(planned) + refused_controller(planned)
+                parts += (
+                    refused_headers(planned) + refused_options(planned) + refused_times(planned)
+                )
+            case "ours":
+                parts += refused_headers(planned) + refused_ours(planned) + refused_times(planned)
         found += [f"flow `{planned.name}`: {part}" for part in parts]
     return found
 
@@ -111,8 +138,6 @@ def refused_traffic(planned: Class) -> list[str]:
     if planned.sizes:
         found.append("its transfers have random sizes; here those of a flow have one size")
     for number, path in enumerate(planned.paths):
-        if path.backup:
-            found.append(f"path {number} is a backup; here every path is in use")
         if path.lower_effort:
             found.append(f"path {number} is of lower effort; here all packets are alike")
         if path.turns:
@@ -122,8 +147,29 @@ def refused_traffic(planned: Class) -> list[str]:
     return found
 
 
-def refused_options(planned: Class) -> list[str]:
-    """Transport options that Linux lacks."""
+def refused_backups(planned: Class) -> list[str]:
+    """Backups, where every path is in use."""
+    backups = [number for number, path in enumerate(planned.paths) if path.backup]
+    return [f"path {number} is a backup; here every path is in use" for number in backups]
+
+
+def refused_ours(planned: Class) -> list[str]:
+    """Parts of a class that our endpoints lack on the wire."""
+    found = []
+    if planned.paths[0].backup:
+        found.append("path 0 is a backup; it opens the connection")
+    if not _LEAST_MTU <= planned.packet_bytes <= _MOST_MTU:
+        found.append(
+            f"`packet` is {planned.packet_bytes} B; on the wire it has {_LEAST_MTU} to {_MOST_MTU} B"
+        )
+    named = None if planned.controller.startswith("py:") else _core.controller(source_of(planned))
+    if named and named["noq"]:
+        found.append(f"{planned.controller} is a controller of the QUIC stack alone")
+    return found
+
+
+def refused_headers(planned: Class) -> list[str]:
+    """What the kernel's receiver does otherwise, and packets of TCP have otherwise."""
     found = []
     payload = planned.packet_bytes - _HEADERS_BYTES
     if planned.payload_bytes != payload:
@@ -131,11 +177,19 @@ def refused_options(planned: Class) -> list[str]:
             f"`payload` is {planned.payload_bytes} B; with {_HEADERS_BYTES} B of headers a packet of "
             f"{planned.packet_bytes} B has {payload} B"
         )
-    if not planned.limited_transmit:
-        found.append("`limited_transmit` is off; the kernel's cannot be switched off")
     if planned.delayed_ack_s not in (0, _DELAYED_ACK_S, None):
         wait_ms = 1e3 * planned.delayed_ack_s
         found.append(f'`delayed_ack` is {wait_ms:g} ms; the kernel has 0 ms, 40 ms and "linux"')
+    if planned.autotune:
+        found.append("`autotune` is on; here receive buffers have the size that is set")
+    return found
+
+
+def refused_options(planned: Class) -> list[str]:
+    """Transport options that Linux lacks as a sender."""
+    found = []
+    if not planned.limited_transmit:
+        found.append("`limited_transmit` is off; the kernel's cannot be switched off")
     for key, segments in (
         ("initial_window", planned.initial_window),
         ("min_ssthresh", planned.min_ssthresh),
@@ -171,8 +225,6 @@ def refused_options(planned: Class) -> list[str]:
         found.append(f"`rto_initial` is {planned.rto_initial_s:g} s; the kernel's is 1 s")
     if planned.idle == "restart":
         found.append('`idle` is "restart"; the kernel keeps an idle window or lets it decay')
-    if planned.autotune:
-        found.append("`autotune` is on; here receive buffers have the size that is set")
     if planned.opportunistic:
         found.append("`opportunistic` is on; the kernel has no opportunistic retransmission")
     if planned.suspend:
@@ -222,15 +274,22 @@ def refused_times(planned: Class) -> list[str]:
     return []
 
 
-def differences(plan: Plan) -> list[str]:
+def differences(plan: Plan, world: World = LINUX) -> list[str]:
     """Sentences on where this world does otherwise than the model, for the provenance."""
     found = [
         "connections open with a handshake; the model starts with data",
-        "losses are detected by RACK and SACK together, spurious timeouts undone (F-RTO)",
         "RTT percentiles are of smoothed samples",
     ]
-    over_quic = [planned for planned in plan.classes if planned.protocol == "quic"]
-    over_tcp = [planned for planned in plan.classes if planned.protocol != "quic"]
+    over_quic, over_tcp, ours = (
+        [planned for planned in plan.classes if sender(world, planned) == who]
+        for who in ("quic", "kernel", "ours")
+    )
+    if over_tcp:
+        found.append(
+            "losses are detected by RACK and SACK together, spurious timeouts undone (F-RTO)"
+        )
+    if ours:
+        found += different_ours(ours)
     if over_quic:
         found.append(
             "users over QUIC find the size of their packets, up to 1,480 B, set the bits of ECN, and "
@@ -257,4 +316,20 @@ def differences(plan: Plan) -> list[str]:
             "the kernel's BBR looks for policers (long-term rate sampling); of its larger windows "
             "`bbr:linux` knows, and `bbr` does not"
         )
+    return found
+
+
+def different_ours(ours: list[Class]) -> list[str]:
+    """Where classes for which our endpoints send differ from the model."""
+    names = ", ".join(planned.name for planned in ours)
+    found = [
+        f"the senders of {names} are our endpoints, on the wall clock; their receivers are the kernel's",
+        "applications write, and paths join, every 5 ms",
+        "controllers that ask for one-way delays get the round trip",
+    ]
+    if any(len(planned.paths) > 1 for planned in ours):
+        found.append(
+            "MPTCP's options leave less payload in a packet of ours: goodput is lower, not IP bytes"
+        )
+        found.append("a path joins when the server has acknowledged the connection's first data")
     return found

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..plan import Plan
-from ..runs import EmulatorReport, Run
+from ..runs import EmulatorReport, Run, SendersReport
 from .namespace import Namespace
 from .sample import Sampler
 from .traffic import User
@@ -67,34 +67,52 @@ FALLBACKS = (
 
 def wrong_emulation(plan: Plan, report: EmulatorReport) -> list[str]:
     """Errors of the emulator that would falsify a result."""
-    shortest = min(p.base_rtt_s for planned in plan.classes for p in planned.paths)
-    limit = max(MOST_LATENESS_S, MOST_LATENESS_OF_RTT * shortest)
-    stall = MOST_STALL_OF_RTO * min(planned.rto_min_s for planned in plan.classes)
     most = max(planned.packet_bytes for planned in plan.classes)
-    found = []
-    for usual, most_s, done in (
-        (report.lateness_p99_s, report.lateness_max_s, "written"),
-        (report.waiting_p99_s, report.waiting_max_s, "read"),
-    ):
-        if usual > limit:
-            found.append(
-                f"1% of the packets were {done} {usual * 1e3:.2f} ms late or more; "
-                f"{limit * 1e3:.2f} ms is allowed"
-            )
-        if most_s > stall:
-            found.append(
-                f"a packet was {done} {most_s * 1e3:.0f} ms late; from {stall * 1e3:.0f} ms on, that alone "
-                "may cause a timeout"
-            )
-    if report.cpu_fraction > MOST_CPU:
-        found.append(
-            f"the emulator took {report.cpu_fraction:.0%} of a processor; {MOST_CPU:.0%} is allowed"
-        )
+    found = late(plan, report, "the emulator", ("a packet", "written"))
     if report.largest_packet_bytes > most:
         found.append(f"a packet had {report.largest_packet_bytes} B, more than {most} B")
     for reason, number in report.drops.items():
         if number and reason not in HARMLESS_DROPS:
             found.append(f"the emulator dropped {number} packets: {reason}")
+    return found
+
+
+def wrong_senders(plan: Plan, report: SendersReport) -> list[str]:
+    """Errors of our endpoints that would falsify a result."""
+    found = late(plan, report, "our endpoints", ("a timer", "met"))
+    if report.unsent_packets:
+        found.append(f"our endpoints could not send {report.unsent_packets} packets: no room")
+    return found
+
+
+def late(
+    plan: Plan, report: EmulatorReport | SendersReport, who: str, event: tuple[str, str]
+) -> list[str]:
+    """Whether a thread was too late or too busy; `event` is what it is to do in time, and the
+    participle of that.
+    """
+    shortest = min(p.base_rtt_s for planned in plan.classes for p in planned.paths)
+    limit = max(MOST_LATENESS_S, MOST_LATENESS_OF_RTT * shortest)
+    stall = MOST_STALL_OF_RTO * min(planned.rto_min_s for planned in plan.classes)
+    found = []
+    for usual, most_s, (what, done) in (
+        (report.lateness_p99_s, report.lateness_max_s, event),
+        (report.waiting_p99_s, report.waiting_max_s, ("a packet", "read")),
+    ):
+        if usual > limit:
+            found.append(
+                f"{who}: 1% of the {what.removeprefix('a ')}s were {done} {usual * 1e3:.2f} ms late or more; "
+                f"{limit * 1e3:.2f} ms is allowed"
+            )
+        if most_s > stall:
+            found.append(
+                f"{who}: {what} was {done} {most_s * 1e3:.0f} ms late; from {stall * 1e3:.0f} ms on, that alone "
+                "may cause a timeout"
+            )
+    if report.cpu_fraction > MOST_CPU:
+        found.append(
+            f"{who} took {report.cpu_fraction:.0%} of a processor; {MOST_CPU:.0%} is allowed"
+        )
     return found
 
 

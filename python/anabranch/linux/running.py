@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from ..controller import ControllerLike
 from ..files import beside
 from ..plan import Plan
 from ..qlog.writing import Sampled
@@ -36,9 +37,11 @@ NOT_CALIBRATED = "the emulated links are not what the scenario says"
 
 
 @contextmanager
-def loaded(plan: Plan, skips_per_million: int, record: bool) -> Iterator[Attached]:
-    """The controllers of a plan in the kernel, as long as the block lasts."""
-    kernels = [c for c in plan.classes if c.protocol != "quic"]
+def loaded(
+    plan: Plan, skips_per_million: int, record: bool, world: fit.World = fit.LINUX
+) -> Iterator[Attached]:
+    """The controllers in the kernel that a plan needs in a world, as long as the block lasts."""
+    kernels = [c for c in plan.classes if fit.sender(world, c) == "kernel"]
     classes = [c for c in kernels if not fit.kernels_own(fit.source_of(c))]
     floors = {planned.min_ssthresh for planned in classes}
     if len(floors) > 1:
@@ -60,7 +63,8 @@ def run(
     scenario: Scenario | str,
     seeds: Seeds = (1,),
     *,
-    controller: str | None = None,
+    world: fit.World = fit.LINUX,
+    controller: ControllerLike | None = None,
     overrides: Sequence[str] = (),
     series: bool = False,
     keep_invalid: bool = False,
@@ -71,12 +75,14 @@ def run(
 ) -> Result:
     """Runs `scenario` on the real kernel once for each seed, in real time.
 
-    Arguments are those of `anabranch.run`. A replication that is invalid, or whose links miss their
-    settings, is tried twice more. If it stays invalid it is left out, or with `keep_invalid` kept
-    and marked. `skips_per_million` makes loaded controllers ignore that many of a million calls,
-    for tests. With `record` they keep every step of their laws, and `record` is called with the
-    controllers after each replication. A `recording` is a capture of the only replication, without
-    a limit in time, or a qlog of its samples, as the current drafts define it.
+    Arguments are those of `anabranch.run`. In the world "wire" our endpoints send for each class
+    whose controller is not the kernel's, `linux:NAME` or `kernel:NAME`, and the kernel receives; a
+    controller may be a class of Python there. A replication that is invalid, or whose links miss
+    their settings, is tried twice more. If it stays invalid it is left out, or with `keep_invalid`
+    kept and marked. `skips_per_million` makes loaded controllers ignore that many of a million
+    calls, for tests. With `record` they keep every step of their laws, and `record` is called with
+    the controllers after each replication. A `recording` is a capture of the only replication,
+    without a limit in time, or a qlog of its samples, as the current drafts define it.
 
     Raises LinuxError, ScenarioError, and ValueError for a seed out of range or an impossible
     recording. After an interrupt the replications that had finished are returned, if any.
@@ -85,8 +91,9 @@ def run(
         scenario = load(scenario)
     wanted = checked_seeds(seeds)
     plan = scenario.plan(overrides=list(overrides), controller=controller)
-    if refused := fit.refusals(plan):
-        raise LinuxError(f"{scenario.name} cannot run on the kernel:\n  " + "\n  ".join(refused))
+    if refused := fit.refusals(plan, world):
+        where = "on the kernel" if world == fit.LINUX else "on the wire"
+        raise LinuxError(f"{scenario.name} cannot run {where}:\n  " + "\n  ".join(refused))
     checked_kernel(plan)
     recording = recording or Recording()
     recording.check(wanted)
@@ -106,15 +113,16 @@ def run(
         beside(recording.pcap) as pcap,
         beside(recording.qlog) as qlog,
         room_for_files(plan),
-        loaded(plan, skips_per_million, record is not None) as controllers,
+        loaded(plan, skips_per_million, record is not None, world) as controllers,
     ):
         kept = series or qlog is not None
-        order = Order(scenario, plan, controller, overrides, kept, replace(recording, pcap=pcap))
+        recorded = replace(recording, pcap=pcap)
+        order = Order(scenario, plan, controller, overrides, kept, recorded, world=world)
         session = Session(order, wanted, progress)
         session.run(controllers, keep_invalid, record)
         how = session.origin() | cell_of(scenario)
         origin = provenance(controller, overrides, wanted, session.complete, **how)
-        result = Result(scenario, plan, session.runs, "linux", origin)
+        result = Result(scenario, plan, session.runs, world, origin)
         if qlog and session.runs:
             last = session.runs[-1]
             log = Sampled(plan, last, order.retransmits[-1], addresses(plan, last))
@@ -263,7 +271,7 @@ class Session:
             "calibration": plain(self._calibration),
             "rejected": plain(self.rejected),
             "failed": self.failed,
-            "differences": fit.differences(plan),
+            "differences": fit.differences(plan, self.order.world),
         }
 
 

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..plan import Plan
+from .senders import Senders, State
 from .tcp_info import MptcpReader, Subflow, TcpInfo, tcp_info
-from .traffic import FELL_BACK, Connection, User
+from .traffic import FELL_BACK, Connection, Receiving, User
 from .wiring import path_of, sender_address
 
 Numbers = NDArray[np.float64]
@@ -38,10 +39,14 @@ FIELDS = (
     "pmtu_bytes",
     "reordering",
     "starved",
+    "recoveries",
+    "marks",
+    "undone",
+    "probes",
 )
 """Fields kept for each path at each sample."""
 
-COUNTERS = FIELDS[4:10]
+COUNTERS = (*FIELDS[4:10], *FIELDS[14:])
 """Fields that only grow."""
 
 
@@ -69,16 +74,25 @@ def fields_of(info: TcpInfo) -> tuple[float, ...]:
         float(info.pmtu_bytes),
         float(info.reordering),
         float(info.starved),
+        *[math.nan] * 4,  # the kernel does not count these per socket
     )
+
+
+def fields_of_ours(state: State) -> tuple[float, ...]:
+    """The values of `FIELDS` that our endpoints have; NaN for the others."""
+    return tuple(float(getattr(state, name, math.nan)) for name in FIELDS)
 
 
 class Sampler:
     """Keeps the state of every path of every connection at every sample."""
 
-    def __init__(self, plan: Plan, users: Sequence[User]) -> None:
-        """No sample yet. The kernel knows nothing of users over QUIC: their paths are never open."""
-        self.plan, self.users = plan, users
+    def __init__(self, plan: Plan, users: Sequence[User], senders: Senders | None = None) -> None:
+        """No sample yet; `senders` are ours, if there are any. Nobody is asked for users over QUIC:
+        their paths are never open.
+        """
+        self.plan, self.users, self.senders = plan, users, senders
         self.connections = [user for user in users if isinstance(user, Connection)]
+        self.over_tcp = [user for user in users if isinstance(user, Receiving)]
         self.interval_s = interval_s(plan)
         self.times_s: list[float] = []
         self.trouble: dict[int, str] = {}
@@ -99,6 +113,11 @@ class Sampler:
         for connection in self.connections:
             if connection.established and not connection.ended and not connection.finished:
                 self._ask(connection, row[self._first[connection.flow] :])
+        if self.senders:
+            self.senders.look()
+            for user in self.senders.users:
+                for path, state in user.states.items():
+                    row[self._first[user.flow] + path] = fields_of_ours(state)
         self.times_s.append(now_s)
         self._rows.append(row)
 
@@ -136,7 +155,7 @@ class Sampler:
         """Sentences on paths that should be open at the last sample, and are not."""
         found = []
         row = self._rows[-1][:, 0]
-        for connection in self.connections:
+        for connection in self.over_tcp:
             name = f"{connection.planned.name} {connection.user}"
             for path, planned in enumerate(connection.planned.paths):
                 begun = max(connection.start_s, planned.join_s) + grace_s <= now_s

@@ -21,7 +21,7 @@ from .sample import (
     on_grid,
     quantile,
 )
-from .traffic import Connection, User
+from .traffic import Receiving, User
 
 
 def tables(
@@ -41,10 +41,10 @@ def tables(
     path = np.concatenate([np.arange(len(c.planned.paths)) for c in connections])
     wire, sent = report.paths.throughput_bps, report.paths.sent_packets
     lost = report.paths.lost_packets
-    # The kernel counts nothing of users over QUIC.
-    kernels = np.array([isinstance(connections[int(f)], Connection) for f in flow])
+    # Nobody counts for users over QUIC.
+    over_tcp = np.array([isinstance(connections[int(f)], Receiving) for f in flow])
     grown = {
-        name: np.where(kernels, column, np.nan)
+        name: np.where(over_tcp, column, np.nan)
         for name, column in counted(table, times_s, plan.warmup_s).items()
     }
     mean = means(table, times_s, plan.warmup_s)
@@ -67,11 +67,10 @@ def tables(
             loss=lost / np.maximum(sent, 1),
             retransmits=grown["retransmits"],
             timeouts=grown["timeouts"],
-            # the kernel does not count these per socket
-            recoveries=unknown,
-            marks=unknown,
-            undone=unknown,
-            probes=unknown,
+            recoveries=known(grown, table, "recoveries"),
+            marks=known(grown, table, "marks"),
+            undone=known(grown, table, "undone"),
+            probes=known(grown, table, "probes"),
             echoed_packets=unknown,
             cwnd_segments=mean["cwnd_segments"],
             srtt_s=mean["srtt_s"],
@@ -95,6 +94,12 @@ def tables(
     if report.has("series"):
         run.series = series(report.series, table, times_s)
     return run
+
+
+def known(grown: dict[str, Numbers], table: Numbers, name: str) -> Numbers:
+    """How much a counter grew on each path; NaN where no sample has it."""
+    samples = table[:, :, FIELDS.index(name)]
+    return np.where(np.isnan(samples).all(axis=0), np.nan, grown[name])
 
 
 def flows(connections: Sequence[User], wire_bps: Numbers, goodput_bps: Numbers) -> Flows:

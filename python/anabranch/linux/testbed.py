@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..controller import ControllerLike, outside
 from ..plan import Plan
 from ..result import Recording
 from ..runs import EmulatorReport, KernelReport, Run, TestbedReport
@@ -21,12 +22,21 @@ from .controllers import Attached
 from .coupling import coupling
 from .emulation import Emulation
 from .errors import LinuxError
-from .fit import source_of
-from .judge import grown, host_counters, starving, wrong_connections, wrong_emulation, wrong_network
+from .fit import LINUX, Sender, World, sender, source_of
+from .judge import (
+    grown,
+    host_counters,
+    starving,
+    wrong_connections,
+    wrong_emulation,
+    wrong_network,
+    wrong_senders,
+)
 from .namespace import Namespace
 from .quic_users import QuicUser, endless, over_quic
 from .rights import TO_RUN, as_root, is_root, lacking
 from .sample import FIELDS, Numbers, Sampler, congestion_control, on_grid
+from .senders import Senders, WireUser
 from .sockets import connecting, listening, send_buffer
 from .tables import tables
 from .traffic import Connection, Traffic, User
@@ -47,7 +57,7 @@ class Order:
 
     scenario: Scenario
     plan: Plan
-    controller: str | None
+    controller: ControllerLike | None
     overrides: Sequence[str]
     series: bool
     recording: Recording = field(default_factory=Recording)
@@ -55,17 +65,34 @@ class Order:
     """Why the capture of the last replication was not written; empty if it was."""
     retransmits: list[Numbers] = field(default_factory=list)
     """Of the last replication the retransmissions of each path until each sample of the series."""
+    world: World = LINUX
 
     def emulation(self, network: Network, seed: int) -> Emulation:
         """The emulator that looks at its links, not started."""
         return self._emulation(network, seed)
 
-    def observed(self, network: Network, seed: int) -> Emulation:
-        """The emulator for a replication, not yet started, and the tables to keep."""
+    @property
+    def named(self) -> str | None:
+        """The controller as the compiled module takes it; None for a class of Python."""
+        own = outside(self.controller)
+        return None if own or self.controller is None else str(self.controller)
+
+    def sent_by(self, who: Sender) -> list[int]:
+        """The numbers of the classes for which `who` sends."""
+        classes = enumerate(self.plan.classes)
+        return [number for number, planned in classes if sender(self.world, planned) == who]
+
+    def observed(
+        self, network: Network, seed: int, instead: Mapping[tuple[int, int], int]
+    ) -> Emulation:
+        """The emulator for a replication, not yet started, and the tables to keep; `instead` has
+        files in place of devices of senders.
+        """
         pcap = self.recording.pcap
         return self._emulation(
             network,
             seed,
+            instead=instead,
             series=self.series,
             pcap=Path(pcap) if pcap else None,
             keep_bytes=self.recording.keep_bytes,
@@ -77,7 +104,7 @@ class Order:
             network,
             seed=seed,
             overrides=self.overrides,
-            controller=self.controller,
+            controller=self.named,
             **kept,
         )
 
@@ -125,7 +152,15 @@ def connections(
                     raise
                 start = float(when[user])
                 made.append(
-                    Connection(len(made), class_, user, planned, start, sender, listener, server)
+                    Connection(
+                        class_=class_,
+                        user=user,
+                        planned=planned,
+                        start_s=start,
+                        sender=sender,
+                        listener=listener,
+                        server=server,
+                    )
                 )
     except BaseException:
         for connection in made:
@@ -135,8 +170,9 @@ def connections(
 
 
 def schedule(traffic: Traffic, network: Network, plan: Plan) -> None:
-    """Has paths join and leave, and users with one path leave."""
-    for class_, (planned, side) in enumerate(zip(plan.classes, network.senders, strict=True)):
+    """Has the kernel's paths join and leave, and its users with one path leave."""
+    for class_ in sorted({connection.class_ for connection in traffic.connections}):
+        planned, side = plan.classes[class_], network.senders[class_]
         for number, path in enumerate(planned.paths[1:], 1):
             if number not in present(planned):
                 traffic.at(path.join_s, partial(side.set_endpoint, number, True))
@@ -159,29 +195,48 @@ def replicate(
 
     `tell` is called with the elapsed seconds of the run. Raises LinuxError and OSError.
     """
-    emulation = order.observed(network, seed)
     with ExitStack() as stack:
-        users = Users(order.plan, network, seed, controllers, stack)
+        users = Users(order, network, seed, controllers, stack)
+        instead = users.ours.devices if users.ours else {}
+        emulation = order.observed(network, seed, instead)
         return _measured(order, network, seed, controllers, users, emulation, tell)
 
 
 class Users:
-    """The users of a run, over TCP and over QUIC, not connected yet."""
+    """The users of a run, not connected yet, by who sends for them."""
 
     def __init__(
-        self, plan: Plan, network: Network, seed: int, controllers: Attached, stack: ExitStack
+        self, order: Order, network: Network, seed: int, controllers: Attached, stack: ExitStack
     ) -> None:
         """Binds their sockets; the end of `stack` closes them. Raises OSError and LinuxError."""
-        over = {planned.name for planned in plan.classes if planned.protocol == "quic"}
-        self.kernel = connections(plan, network, seed, controllers, without=over)
+        plan, when = order.plan, starts(order.plan, seed)
+        kernels, own = order.sent_by("kernel"), order.sent_by("ours")
+        others = [c.name for number, c in enumerate(plan.classes) if number not in kernels]
+        self.kernel = connections(plan, network, seed, controllers, without=others)
         for connection in self.kernel:
             stack.callback(connection.close)
         self.quic: list[QuicUser] = []
-        if over:
+        if order.sent_by("quic"):
             file = stack.enter_context(endless())
-            self.quic = over_quic(plan, network, starts(plan, seed), file)
+            self.quic = over_quic(plan, network, when, file)
             stack.callback(self._end)
-        self.all: list[User] = [*self.kernel, *self.quic]
+        self.ours: Senders | None = None
+        if own:
+            python = outside(order.controller)
+            self.ours = Senders(
+                order.scenario,
+                plan,
+                network,
+                own,
+                seed=seed,
+                starts=[[float(start) for start in of_class] for of_class in when],
+                overrides=order.overrides,
+                controller=order.named,
+                outside=(python.name, python.make) if python else None,
+            )
+            stack.callback(self.ours.close)
+        wire: list[WireUser] = self.ours.users if self.ours else []
+        self.all: list[User] = [*self.kernel, *self.quic, *wire]
         self.all.sort(key=lambda user: (user.class_, user.user))
         for number, user in enumerate(self.all):
             user.flow = number
@@ -204,21 +259,27 @@ def _measured(
     tell: Callable[[float], object],
 ) -> Run:
     """Runs the users on their links."""
-    traffic = Traffic(users.kernel, emulation.clock)
+    ours = users.ours
+    traffic = Traffic(users.kernel, emulation.clock, ours.users if ours else [])
     for user in users.quic:
         traffic.at(user.start_s, user.start)
     try:
-        watch = Watch(order.plan, users.all, traffic, emulation, tell)
+        watch = Watch(order.plan, users, traffic, emulation, tell)
         schedule(traffic, network, order.plan)
         before, counted = host_counters(network), controllers.counters()
         busy_s = time.thread_time()
         try:
             emulation.start()
+            if ours:
+                ours.start(emulation.clock())
             with coupling(controllers):
                 traffic.run(order.plan.duration_s)
         except BaseException:
             emulation.stop()
             raise
+        finally:
+            if ours:
+                ours.stop()
         report = emulation.report()
         order.unwritten[:] = [error] if (error := emulation.unwritten()) else []
         busy_s = time.thread_time() - busy_s
@@ -235,6 +296,8 @@ def _measured(
             groups=dict(controllers.groups),
         )
         reasons = [*watch.reasons(report.emulator), *wrong_network(network, host)]
+        if ours:
+            reasons += wrong_senders(order.plan, ours.report())
     finally:
         traffic.close()
     sampler = watch.sampler
@@ -245,6 +308,8 @@ def _measured(
     run.emulator = report.emulator
     run.emulator.real_time, run.emulator.awake = emulation.real_time, emulation.awake
     run.kernel = kernel
+    if ours:
+        run.senders = ours.report()
     run.testbed = TestbedReport(
         traffic_cpu_fraction=busy_s / order.plan.duration_s,
         sample_interval_s=sampler.interval_s,
@@ -260,14 +325,14 @@ class Watch:
     def __init__(
         self,
         plan: Plan,
-        users: Sequence[User],
+        users: Users,
         traffic: Traffic,
         emulation: Emulation,
         tell: Callable[[float], object],
     ) -> None:
         """Adds the times of all observations to the timeline of `traffic`."""
-        self.plan, self.users, self.emulation, self.tell = plan, users, emulation, tell
-        self.sampler = Sampler(plan, users)
+        self.plan, self.users, self.emulation, self.tell = plan, users.all, emulation, tell
+        self.sampler = Sampler(plan, users.all, users.ours)
         self._received: list[Numbers] = []
         self._missing: list[str] = []
         self._held_up: list[str] = []

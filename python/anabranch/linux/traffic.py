@@ -1,4 +1,5 @@
-"""Bulk senders and receivers: all connections of a run in one thread, on sockets that never block.
+"""Bulk senders and receivers: the kernel's ends of a run in one thread, on sockets that never
+block.
 
 The thread wakes every few milliseconds, not for each packet: buffers hold much more than the data
 of that time, the kernel acknowledges, and the emulator has its own processor.
@@ -12,7 +13,7 @@ import itertools
 import select
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -84,26 +85,21 @@ class User(Protocol):
         """The error, if any."""
 
 
-@dataclass
-class Connection:
-    """One user over TCP: its sending socket, the server's socket, and the bytes transferred."""
+@dataclass(kw_only=True)
+class Receiving:
+    """The kernel's receiving end of a user over TCP: the server's socket and the bytes received."""
 
-    flow: int
+    flow: int = 0
     class_: int
     user: int
     planned: Class
     start_s: float
-    sender: socket.socket
     listener: socket.socket
     server: tuple[str, int]
     receiver: socket.socket | None = None
-    established: bool = False
     ended: bool = False
-    written: int = 0
     received: int = 0
     completed_s: float = float("nan")
-    refill_s: float = 0.0
-    """When an MPTCP connection is looked at next."""
     trouble: str = ""
     """The error, if any."""
 
@@ -111,6 +107,27 @@ class Connection:
     def finished(self) -> bool:
         """Whether the whole transfer was acknowledged."""
         return self.completed_s == self.completed_s
+
+    def accepted(self) -> None:
+        """The server has accepted the connection."""
+
+    def close(self) -> None:
+        """Ends it at once."""
+        self.ended = True
+        for end in (self.receiver, self.listener):
+            if end is not None:
+                abort(end)
+
+
+@dataclass(kw_only=True)
+class Connection(Receiving):
+    """One user over the kernel's TCP at both ends."""
+
+    sender: socket.socket
+    established: bool = False
+    written: int = 0
+    refill_s: float = 0.0
+    """When an MPTCP connection is looked at next."""
 
     def allowance(self, now_s: float) -> int | None:
         """Bytes that may be written now; None for no limit."""
@@ -122,12 +139,14 @@ class Connection:
             limit = offered if limit is None else min(limit, offered)
         return None if limit is None else max(0, limit - self.written)
 
+    def accepted(self) -> None:
+        """The server has accepted the connection."""
+        self.refill_s = 0.0
+
     def close(self) -> None:
         """Ends it at once at both ends."""
-        self.ended = True
-        for end in (self.sender, self.receiver, self.listener):
-            if end is not None:
-                abort(end)
+        abort(self.sender)
+        super().close()
 
 
 @dataclass
@@ -137,16 +156,19 @@ class Traffic:
     connections: list[Connection]
     clock: Callable[[], float]
     """Seconds since the run began."""
+    others: Sequence[Receiving] = ()
+    """Users that others send for."""
     _poll: Any = field(default_factory=select.epoll, repr=False)
-    _roles: dict[int, tuple[Connection, str]] = field(default_factory=dict, repr=False)
+    _roles: dict[int, tuple[Receiving, str]] = field(default_factory=dict, repr=False)
     _timeline: list[tuple[float, int, Callable[[], object]]] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=itertools.count, repr=False)
     _reader: MptcpReader = field(default_factory=MptcpReader, repr=False)
     _buffer: bytearray = field(default_factory=lambda: bytearray(1 << 20), repr=False)
 
     def __post_init__(self) -> None:
+        for user in (*self.connections, *self.others):
+            self._watch(user.listener, user, "listener", select.EPOLLIN)
         for connection in self.connections:
-            self._watch(connection.listener, connection, "listener", select.EPOLLIN)
             self.at(connection.start_s, partial(self._connect, connection))
 
     def at(self, time_s: float, action: Callable[[], object]) -> None:
@@ -172,7 +194,7 @@ class Traffic:
                 self._accept(connection)
             elif role == "receiver":
                 self._receive(connection)
-            elif not connection.established:
+            elif isinstance(connection, Connection) and not connection.established:
                 self._established(connection)
         for connection in self.connections:
             if connection.established and not connection.ended and not connection.finished:
@@ -193,14 +215,14 @@ class Traffic:
         else:
             connection.established = True
 
-    def _accept(self, connection: Connection) -> None:
+    def _accept(self, connection: Receiving) -> None:
         with suppress(BlockingIOError):
             connection.receiver, _ = connection.listener.accept()
             connection.receiver.setblocking(False)
-            connection.refill_s = 0.0
+            connection.accepted()
             self._watch(connection.receiver, connection, "receiver", select.EPOLLIN)
 
-    def _receive(self, connection: Connection) -> None:
+    def _receive(self, connection: Receiving) -> None:
         assert connection.receiver is not None
         try:
             while count := connection.receiver.recv_into(self._buffer):
@@ -271,18 +293,18 @@ class Traffic:
 
     def close(self) -> None:
         """Ends every connection."""
-        for connection in self.connections:
-            connection.close()
+        for user in (*self.connections, *self.others):
+            user.close()
         self._poll.close()
 
-    def _failed(self, connection: Connection, error: OSError) -> None:
+    def _failed(self, connection: Receiving, error: OSError) -> None:
         # A connection that fell back does not tell its state as one of MPTCP.
         fell_back = error.errno == errno.EOPNOTSUPP
         why = FELL_BACK if fell_back else str(error.strerror or error)
         connection.trouble = connection.trouble or why
         connection.ended = True
 
-    def _watch(self, end: socket.socket, connection: Connection, role: str, what: int) -> None:
+    def _watch(self, end: socket.socket, connection: Receiving, role: str, what: int) -> None:
         self._roles[end.fileno()] = connection, role
         self._poll.register(end.fileno(), what)
 

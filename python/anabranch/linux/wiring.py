@@ -8,7 +8,7 @@ sender's address.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -163,14 +163,19 @@ class Network:
         """Senders and receivers of every class."""
         return [*self.senders, *self.receivers]
 
-    def devices(self) -> list[tuple[int, int, int, bool]]:
+    def devices(self, instead: Mapping[tuple[int, int], int]) -> list[tuple[int, int, int, bool]]:
         """File, class, path and side (whether it is a sender's) of each device, for the
-        emulator.
+        emulator; `instead` has other files in place of those of senders, by class and path.
         """
         return [
-            (device.fd, side.class_, path, side.sender)
+            (
+                instead.get((side.class_, path), fd) if side.sender else fd,
+                side.class_,
+                path,
+                side.sender,
+            )
             for side in self.sides
-            for path, device in enumerate(side.devices)
+            for path, fd in enumerate(device.fd for device in side.devices)
         ]
 
     def dropped(self) -> int:

@@ -1,5 +1,5 @@
-"""The real kernel as a world of configurations: every replication is kept in a file as soon as it
-is measured.
+"""The worlds in real time, `linux` and `wire`, as worlds of configurations: every replication is
+kept in a file as soon as it is measured.
 
 A measurement takes hours. A restarted one measures only the missing replications. The files in a
 directory can be judged without measuring, on any machine.
@@ -21,7 +21,8 @@ from ..result import Result
 from ..scenario import load
 from .laboratory import Configuration, NoResult, ReportProgress
 
-LINUX = "linux"
+LINUX, WIRE = "linux", "wire"
+REAL = (LINUX, WIRE)
 
 Measure = Callable[..., Result]
 """`anabranch.linux.running.run`, or a function with the same arguments."""
@@ -46,13 +47,21 @@ def on_kernel(*words: Any, **options: Any) -> Result:
     return run(*words, **options)
 
 
+def on_wire(*words: Any, **options: Any) -> Result:
+    """Runs a scenario with our endpoints on the wire. Raises LinuxError where that cannot be."""
+    return on_kernel(*words, world=WIRE, **options)
+
+
+MEASURES: Mapping[str, Measure] = {LINUX: on_kernel, WIRE: on_wire}
+
+
 def silent(text: str) -> None:
     """Says nothing."""
 
 
 @dataclass
 class Measurements:
-    """Configurations on the real kernel, their replications in the files
+    """Configurations in a world in real time, their replications in the files
     `directory`/CONFIGURATION/SEED.json.gz.
     """
 
@@ -81,7 +90,7 @@ class Measurements:
         Raises LinuxError before that without the right to measure on this kernel.
         """
         if work > 0:
-            if self.measure is on_kernel:
+            if self.measure in MEASURES.values():
                 from ..linux.testbed import checked_rights
 
                 checked_rights()
@@ -167,7 +176,7 @@ class Measurements:
         """The result in a file; None, with a message, if it is not of the configuration."""
         try:
             result = Result.load(file)
-            why = unlike(result, configuration, seed) or (
+            why = unlike(result, configuration, seed, self.name) or (
                 self._outdated(result) if self.measure else ""
             )
         except (KeyError, TypeError, ValueError) as error:
@@ -202,13 +211,13 @@ class Measurements:
         return sorted(int(stem) for stem in stems if stem.isdecimal())
 
 
-def unlike(result: Result, configuration: Configuration, seed: int) -> str:
+def unlike(result: Result, configuration: Configuration, seed: int, world: str = LINUX) -> str:
     """How a replication differs from a configuration; empty if it belongs to it.
 
     Controllers are compared in the plans: a cell that was run by its name has its controller in the
     scenario.
     """
-    wanted = {"world": (result.world, LINUX), "seed": (result.seeds, [seed])}
+    wanted = {"world": (result.world, world), "seed": (result.seeds, [seed])}
     for what, (found, asked) in wanted.items():
         if found != asked:
             return f"its {what} is {found}, not {asked}"

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from ..report import Section
+from ..scenario import load
 from ..statistics import Interval
 from .findings import Finding
 from .grid import Entry, expanded, matching
@@ -331,15 +332,26 @@ class Paper:
         return {name: one for name, one in self.cells.items() if name not in known}
 
     def configurations_of(self, world: str, *, quick: bool = False) -> dict[str, Configuration]:
-        """Every cell that a world can run; on the kernel the quick ones are short."""
+        """Every cell that a world can run; in real time the quick ones are short."""
         every = {**self.cells, **self.sensitivity}
         if world == SIMULATION:
             return every
+        names = self.on_wire(every) if world == "wire" else self.measured
         extra = self.shortened if quick else ()
         return {
-            name: replace(every[name], overrides=(*every[name].overrides, *extra))
-            for name in self.measured
+            name: replace(every[name], overrides=(*every[name].overrides, *extra)) for name in names
         }
+
+    @staticmethod
+    def on_wire(every: dict[str, Configuration]) -> list[str]:
+        """The cells that our endpoints can run against the kernel's."""
+        from ..linux import fit
+
+        plans = {
+            name: load(one.scenario).plan(overrides=list(one.overrides), controller=one.controller)
+            for name, one in every.items()
+        }
+        return [name for name, plan in plans.items() if not fit.refusals(plan, fit.WIRE)]
 
     def _cells(self, table: str, key: str) -> tuple[str, ...]:
         """The names of cells in a list of patterns."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..statistics import Interval, Verdict, apart, difference
 
-WORLDS = {"simulation": "simulated", "linux": "on Linux"}
+WORLDS = {"simulation": "simulated", "linux": "on Linux", "wire": "on the wire"}
 """Worlds that run configurations, and the heads of their columns."""
 
 BEYOND = "≠"

@@ -250,6 +250,12 @@ impl Connection {
         self.outbox.end() - una
     }
 
+    /// Bytes written that no subflow has sent.
+    pub(crate) fn unsent(&self) -> u64 {
+        let sent = self.sender.as_ref().map_or(0, |sender| sender.outstanding().end);
+        self.outbox.end() - sent
+    }
+
     /// Whether the application has read everything, and was told of the end or the failure.
     pub(crate) fn is_read(&self) -> bool {
         self.closing.told

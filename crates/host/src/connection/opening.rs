@@ -335,7 +335,7 @@ impl Connection {
         if !options.sack {
             (options.rack, options.tlp, options.dsack, options.frto) = (false, false, false, false);
         }
-        let control = self.settings.options.control(0);
+        let control = self.settings.options.control(self.settings.base);
         let Some(control) = AnyController::new(&self.settings.controller, control, slots) else {
             return self.fail(now, Failure::Broken); // `Host::new` refuses such a controller
         };
