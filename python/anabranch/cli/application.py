@@ -145,7 +145,8 @@ def run(
     class of users.
     """
     from .options import recording_from, seeds_from
-    from .simulate import RunOptions, run_command
+    from .simulate import RunOptions
+    from .worlds import run_in_world
 
     options = RunOptions(
         world=world,
@@ -159,7 +160,7 @@ def run(
         flent=flent,
         making=Making.of(on, store, threads),
     )
-    run_command(scenario, options)
+    run_in_world(scenario, options)
 
 
 @app.command(

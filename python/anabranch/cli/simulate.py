@@ -61,14 +61,9 @@ class RunOptions:
 
 
 def run_command(source: str, options: RunOptions) -> None:
-    """Runs in a world, writes the result if asked, and prints it; status 1 if a flow is less fair
-    than it is to be.
+    """Simulates, writes the result if asked, and prints it; status 1 if a flow is less fair than it
+    is to be.
     """
-    if chosen("--world", options.world, WORLDS) == WIRE:
-        from .realtime import wire_command
-
-        wire_command(source, options)
-        return
 
     def tell(result: Result) -> None:
         if not result.fairness:
