@@ -11,7 +11,7 @@ from test_namespaces import TWO_PATHS
 
 import anabranch as ab
 from anabranch import linux
-from anabranch.capture import capture
+from anabranch.capture import read
 from anabranch.linux import LinuxError, fit
 from anabranch.result import Result
 from anabranch.scenario import Scenario
@@ -33,7 +33,7 @@ def run(text: str, *overrides: str, **options: Any) -> Result:
 
 
 def test_users_of_ours_share_links_with_the_kernels() -> None:
-    result = run(BESIDE, "flow.user.controller=multi-priority", series=True)
+    result = run(BESIDE, "flow.user.controller=semicoupled", series=True)
     (one,) = result.runs
     user, tcp = result.rate("user").mean(), result.rate("tcp").mean()
     assert user > 2e6 and tcp > 0.5e6 and 7e6 < user + tcp < 10.1e6
@@ -97,8 +97,10 @@ def test_an_error_of_a_controller_in_python_ends_the_run() -> None:
 def test_a_capture_of_the_devices_has_the_packets_of_our_endpoints(tmp_path: Path) -> None:
     file = tmp_path / "wire.pcapng"
     result = run(TWO_PATHS, "flow.user.controller=balia", recording=ab.Recording(pcap=file))
-    found = capture(file)
-    assert len(found.connections) == 1
+    found = read(file)
+    flows = found.flows
+    assert (flows.subflows == [2]).all() and (flows.joins_proved == [1]).all()
+    assert flows.acked_bytes[0] > 1e6 and not found.warnings
     assert result.rate("user").mean() > 4e6
 
 

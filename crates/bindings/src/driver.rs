@@ -14,7 +14,7 @@ use units::{InvalidParameter, Span};
 
 /// Index of the class, sockets and addresses of its paths, address of its servers, start of each
 /// user in seconds, bytes of its send buffer.
-type Given = (usize, Vec<RawFd>, Vec<Ipv4Addr>, Ipv4Addr, Vec<f64>, usize);
+type Given = (usize, Vec<RawFd>, Vec<String>, String, Vec<f64>, usize);
 
 /// Path, cwnd and ssthresh in segments, srtt and RTO in seconds, counts of retransmissions,
 /// timeouts, recoveries, marks, undone reductions and probes, and whether it has room but no data.
@@ -90,9 +90,15 @@ impl WireSenders {
 
 fn endpoints(given: Given, first_port: u16) -> PyResult<(Endpoints, Vec<OwnedFd>)> {
     let (class, sockets, addresses, server, starts, send_buffer) = given;
+    let addresses = addresses.iter().map(|it| address(it)).collect::<PyResult<Vec<_>>>()?;
+    let server = address(&server)?;
     let starts = starts.into_iter().map(Span::from_seconds).collect();
     let sockets = sockets.into_iter().map(emulate::duplicate).collect::<Result<Vec<_>, _>>()?;
     Ok((Endpoints { class, addresses, server, first_port, starts, send_buffer }, sockets))
+}
+
+fn address(text: &str) -> PyResult<Ipv4Addr> {
+    text.parse().map_err(|_| PyValueError::new_err(format!("{text:?} is no IPv4 address")))
 }
 
 fn state(state: UserState) -> State {
