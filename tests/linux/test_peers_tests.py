@@ -1,5 +1,5 @@
-"""Other people's tests of MPTCP against our endpoint. They are not part of this repository: PACKETDRILL
-names a checkout of multipath-tcp/packetdrill, MPTCP_CONNECT the kernel's mptcp_connect.c.
+"""Other people's tests of MPTCP against our endpoint. They are not part of this repository:
+PACKETDRILL names a checkout of multipath-tcp/packetdrill, MPTCP_CONNECT the kernel's mptcp_connect.c.
 """
 
 from __future__ import annotations
