@@ -1,5 +1,6 @@
 """Other people's tests of MPTCP against our endpoint. They are not part of this repository:
-PACKETDRILL names a checkout of multipath-tcp/packetdrill, MPTCP_CONNECT the kernel's mptcp_connect.c.
+PACKETDRILL names a checkout of multipath-tcp/packetdrill, MPTCP_CONNECT the kernel's program
+in C, mptcp_connect.c.
 """
 
 from __future__ import annotations
