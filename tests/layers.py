@@ -65,6 +65,8 @@ RUST = {
     # A transport over UDP without I/O, and the proxy over it on real sockets.
     "courier": {"coding", "control", "transport", "units", "wire"},
     "tunnel": {"control", "courier", "service", "transport", "units"},
+    # The endpoints as a library that packetdrill tests.
+    "drill": {"host", "units", "wire"},
     # Over numbers from any world.
     "fairness": set(),
     # What a page asks; its tests count the kinds of `network` and `transport`.

@@ -238,14 +238,20 @@ def counters() -> dict[str, int]:
     }
 
 
-def main(settings: Settings) -> dict[str, object]:
-    """Moves the data and says what became of it."""
+def open_devices() -> dict[str, int]:
+    """Two TUN devices with the kernel's addresses; their descriptors by our addresses."""
     devices = {}
     for path in range(2):
         devices[f"10.77.{path}.2"] = open_tun(f"wire{path}")
         address = f"ip address add 10.77.{path}.1/24 dev wire{path}"
         subprocess.run(address.split(), check=True)
         subprocess.run(f"ip link set wire{path} up txqueuelen 2000".split(), check=True)
+    return devices
+
+
+def main(settings: Settings) -> dict[str, object]:
+    """Moves the data and says what became of it."""
+    devices = open_devices()
     Path("/proc/sys/net/mptcp/checksum_enabled").write_text(str(int(settings.checksums)))
     subprocess.run(["ip", "mptcp", "limits", "set", "subflows", "4"], check=True)
     if settings.role == "server" and settings.connections == 1:

@@ -1,6 +1,6 @@
 //! A host: connections, listeners, and which packet belongs to which.
 
-use crate::connection::{Address, Chance, Connection, Failure, Read};
+use crate::connection::{Address, Chance, Connection, Failure, MPTCP_ERROR, Read};
 use crate::settings::{MTU, SUBFLOWS, Settings};
 use crate::stamps::Stamps;
 use control::AnyController;
@@ -370,12 +370,14 @@ impl Host {
                 self.with(id, |it| it.grant_join(now, syn, chance)).unwrap_or(false)
             });
             if !granted {
-                self.reset_syn(syn); // RFC 8684 §3.2: an unknown token is reset
+                // RFC 8684 §3.2: an unknown token is reset.
+                let why = Mptcp::Reset { flags: 0, reason: MPTCP_ERROR };
+                self.reset_syn(syn, vec![TcpOption::Mptcp(why)]);
             }
             return;
         }
         if !self.listening.contains(&syn.to.port) {
-            return self.reset_syn(syn);
+            return self.reset_syn(syn, Vec::new());
         }
         let full = self.half_open.len() >= self.settings.backlog
             || self.connections.len() >= self.settings.connections;
@@ -396,21 +398,22 @@ impl Host {
             return;
         }
         match segment.ack {
-            Some(ack) => self.reset(segment, ack, None),
+            Some(ack) => self.reset(segment, ack, None, Vec::new()),
             None => {
                 let end = segment.seq.wrapping_add(received.sequence_bytes());
-                self.reset(segment, 0, Some(end));
+                self.reset(segment, 0, Some(end), Vec::new());
             }
         }
     }
 
-    fn reset_syn(&mut self, syn: &TcpSegment) {
-        self.reset(syn, 0, Some(syn.seq.wrapping_add(1)));
+    fn reset_syn(&mut self, syn: &TcpSegment, options: Vec<TcpOption>) {
+        self.reset(syn, 0, Some(syn.seq.wrapping_add(1)), options);
     }
 
-    fn reset(&mut self, segment: &TcpSegment, seq: u32, ack: Option<u32>) {
+    fn reset(&mut self, segment: &TcpSegment, seq: u32, ack: Option<u32>, options: Vec<TcpOption>) {
         if self.resets.len() < RESETS {
-            self.resets.push_back(bare(segment, seq, ack, true));
+            let answer = TcpSegment { reset: true, options, ..bare(segment, seq, ack) };
+            self.resets.push_back(answer.encode(&[]));
         }
     }
 
@@ -547,12 +550,12 @@ impl Host {
 fn past_answer(past: &Past, segment: &TcpSegment) -> Option<Vec<u8>> {
     let newer = segment.syn && (segment.seq.wrapping_sub(past.ack) as i32) > 0;
     let silent = segment.reset || newer || !(segment.fin || segment.syn);
-    (!silent).then(|| bare(segment, past.seq, Some(past.ack), false))
+    (!silent).then(|| bare(segment, past.seq, Some(past.ack)).encode(&[]))
 }
 
-/// A packet without options that answers `segment`.
-fn bare(segment: &TcpSegment, seq: u32, ack: Option<u32>, reset: bool) -> Vec<u8> {
-    let answer = TcpSegment {
+/// A segment without options that answers `segment`.
+fn bare(segment: &TcpSegment, seq: u32, ack: Option<u32>) -> TcpSegment {
+    TcpSegment {
         from: segment.to,
         to: segment.from,
         id: 0,
@@ -561,11 +564,10 @@ fn bare(segment: &TcpSegment, seq: u32, ack: Option<u32>, reset: bool) -> Vec<u8
         ack,
         syn: false,
         fin: false,
-        reset,
+        reset: false,
         echo: false,
         reduced: false,
         window: 0,
         options: Vec::new(),
-    };
-    answer.encode(&[])
+    }
 }

@@ -183,25 +183,26 @@ impl Subflow {
         u64::from(field) << self.terms.scale.unwrap_or(0)
     }
 
-    /// Whether PAWS refuses the segment (RFC 7323 §5.3 R1); otherwise takes its stamp as
-    /// TS.Recent if it begins at or before what was last acknowledged (§4.3).
-    pub(crate) fn is_stale(&mut self, segment: &TcpSegment, first: u64) -> bool {
-        if !self.terms.timestamps {
-            return false;
-        }
+    /// The peer's stamp of a segment; `None` without timestamps. RFC 7323 §3.2 wants a segment
+    /// without them dropped, but some middleboxes strip the option.
+    fn stamp(&self, segment: &TcpSegment) -> Option<u32> {
         let value = segment.options.iter().find_map(|option| match option {
             TcpOption::Timestamps { value, .. } => Some(*value),
             _ => None,
         });
-        match value {
-            Some(value) if stamps::is_older(value, self.recent) => true,
-            Some(value) => {
-                if first <= self.last_ack {
-                    self.recent = value;
-                }
-                false
-            }
-            None => false, // §3.2 wants it dropped, but some middleboxes strip the option
+        value.filter(|_| self.terms.timestamps)
+    }
+
+    /// Whether PAWS refuses the segment (RFC 7323 §5.3 R1).
+    pub(crate) fn is_stale(&self, segment: &TcpSegment) -> bool {
+        self.stamp(segment).is_some_and(|value| stamps::is_older(value, self.recent))
+    }
+
+    /// Takes the stamp of an acceptable segment as TS.Recent, if it begins at or before what was
+    /// last acknowledged (RFC 7323 §4.3).
+    pub(crate) fn take_stamp(&mut self, segment: &TcpSegment, first: u64) {
+        if let Some(value) = self.stamp(segment).filter(|_| first <= self.last_ack) {
+            self.recent = value;
         }
     }
 
@@ -275,9 +276,11 @@ mod tests {
         let mut subflow = Subflow::new(end(1), end(2), State::Open, 5);
         let stamped = |value| syn(vec![TcpOption::Timestamps { value, echo: 0 }]);
         subflow.agree(OFFERED, &stamped(100));
-        assert!(subflow.is_stale(&stamped(99), 0));
-        assert!(!subflow.is_stale(&stamped(200), 1) && subflow.recent == 100);
-        assert!(!subflow.is_stale(&stamped(150), 0) && subflow.recent == 150);
+        assert!(subflow.is_stale(&stamped(99)) && !subflow.is_stale(&stamped(200)));
+        subflow.take_stamp(&stamped(200), 1);
+        assert_eq!(subflow.recent, 100);
+        subflow.take_stamp(&stamped(150), 0);
+        assert_eq!(subflow.recent, 150);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 mod network;
 
-use host::{Failure, Id, Read};
+use host::{Failure, Host, Id, Read};
 use network::{Fault, Pair, SERVER};
 use proptest::prelude::*;
 use units::Span;
@@ -90,6 +90,31 @@ fn a_path_that_fails_and_returns_costs_no_byte() {
     pour(&mut pair, ends, &data(4, 4_000_000), |pair, there| {
         pair.dead[0] = (1_000_000..2_500_000).contains(&there);
     });
+}
+
+#[test]
+fn a_dead_subflow_does_not_outlive_the_data_of_both_ends() {
+    let mut pair = Pair::new(|_| {});
+    let (client, server) = joined(&mut pair);
+    let (mut sent, mut there, bytes) = (0, Vec::new(), data(13, 400_000));
+    // Path 1 fails while it carries data; the other one delivers that too.
+    while there.len() < bytes.len() {
+        pair.dead[1] = there.len() > 100_000;
+        sent += pair.write(0, client, &bytes[sent..]);
+        pair.drain(1, server, &mut there).expect("it does not fail");
+        pair.step();
+    }
+    for (host, id) in [(0, client), (1, server)] {
+        pair.close(host, id);
+    }
+    let mut ended = [false; 2];
+    while ended != [true; 2] {
+        ended[0] |= pair.drain(0, client, &mut Vec::new()) == Ok(Read::End);
+        ended[1] |= pair.drain(1, server, &mut Vec::new()) == Ok(Read::End);
+        pair.step();
+    }
+    pair.run(Span::millis(60_000));
+    assert!(pair.hosts.iter().all(Host::is_empty), "{:?}", pair.hosts);
 }
 
 #[test]

@@ -73,18 +73,30 @@ pub struct TcpSegment {
 pub const MAX_PAYLOAD: u32 = 65_535 - 60 - 20;
 
 impl TcpSegment {
-    /// The IP packet with this payload.
+    /// The IP packet with this payload, which the receiver is to pass on (PSH).
     ///
     /// # Panics
     /// If the options take more than [`tcp::MAX_BYTES`], or the payload more than [`MAX_PAYLOAD`].
     pub fn encode(&self, payload: &[u8]) -> Vec<u8> {
+        self.encode_as(payload, !payload.is_empty())
+    }
+
+    /// The IP packet with this payload, after which more follows: without PSH.
+    ///
+    /// # Panics
+    /// As [`TcpSegment::encode`].
+    pub fn encode_followed(&self, payload: &[u8]) -> Vec<u8> {
+        self.encode_as(payload, false)
+    }
+
+    fn encode_as(&self, payload: &[u8], push: bool) -> Vec<u8> {
         let mut header = TcpHeader::new(self.from.port, self.to.port, self.seq, self.window);
         header.acknowledgment_number = self.ack.unwrap_or(0);
         header.ack = self.ack.is_some();
         header.syn = self.syn;
         header.fin = self.fin;
         header.rst = self.reset;
-        header.psh = !payload.is_empty();
+        header.psh = push;
         header.ece = self.echo;
         header.cwr = self.reduced;
         header.set_options_raw(&tcp::write(&self.options)).expect("options fit into a header");

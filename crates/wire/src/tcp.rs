@@ -38,11 +38,13 @@ const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
 
 impl TcpOption {
-    /// Offset within a word at which it begins, so that its numbers are aligned to words.
-    fn place(&self) -> usize {
-        match self {
-            TcpOption::Timestamps { .. } | TcpOption::Sack(_) => 2,
-            TcpOption::WindowScale(_) => 1,
+    /// Offset within a word at which it begins if `next` follows, so that its numbers are aligned
+    /// to words. The layouts of SYNs are those of Linux: some middleboxes have seen no other.
+    fn place(&self, next: Option<&TcpOption>) -> usize {
+        match (self, next) {
+            (TcpOption::SackPermitted, Some(TcpOption::Timestamps { .. })) => 0,
+            (TcpOption::Timestamps { .. } | TcpOption::Sack(_) | TcpOption::SackPermitted, _) => 2,
+            (TcpOption::WindowScale(_), _) => 1,
             _ => 0,
         }
     }
@@ -76,9 +78,9 @@ impl TcpOption {
 /// Options in the format of a header, in whole words.
 pub fn write(options: &[TcpOption]) -> Vec<u8> {
     let mut out = Vec::with_capacity(MAX_BYTES);
-    for option in options {
-        // After an odd number of two-byte options a word may already be full.
-        while out.len() % 4 != option.place() && !matches!(option, TcpOption::SackPermitted) {
+    for (at, option) in options.iter().enumerate() {
+        let place = option.place(options.get(at + 1));
+        while out.len() % 4 != place {
             out.push(NOP);
         }
         option.write(&mut out);

@@ -69,26 +69,47 @@ impl Connection {
         if segment.syn {
             return self.on_early(now, path, segment); // RFC 5961 §4.2
         }
+        if segment.ack.is_none() {
+            return; // RFC 9293 §3.10.7.4, fifth
+        }
         if first >= next + window && received.sequence_bytes() > 0 || first > next + window {
             return self.challenge(now, path);
         }
-        if subflow.is_stale(segment, first) {
+        if first + u64::from(received.sequence_bytes()) < subflow.last_ack {
+            return self.on_old(now, path, first, received);
+        }
+        if subflow.is_stale(segment) {
             return self.challenge(now, path);
         }
         if !self.on_acknowledgement_of_handshake(now, path, segment) {
             return;
         }
         (self.heard, self.probes) = (now, 0);
-        match self.judge(path, segment) {
-            Acknowledged::Wrong => return self.challenge(now, path),
-            Acknowledged::Useless => {}
-            Acknowledged::Valid(number) => self.on_acknowledgement(now, path, received, number),
+        let acknowledged = self.judge(path, segment);
+        if matches!(acknowledged, Acknowledged::Wrong) {
+            return self.challenge(now, path);
+        }
+        // Not before: a stamp of the future would make PAWS refuse all that follows.
+        if let Some(subflow) = &mut self.subflows[path] {
+            subflow.take_stamp(segment, first);
+        }
+        if let Acknowledged::Valid(number) = acknowledged {
+            self.on_acknowledgement(now, path, received, number);
         }
         self.on_options(now, path, segment);
         if self.subflows[path].is_none() || self.failure().is_some() {
             return;
         }
         self.on_payload(now, path, first, received);
+    }
+
+    /// A segment that ends before what was acknowledged (RFC 9293 §3.10.7.4): it is answered, and
+    /// neither its acknowledgement nor its options count. Data that arrived twice is reported.
+    fn on_old(&mut self, now: Time, path: usize, first: u64, received: &Received<'_>) {
+        match received.payload.is_empty() {
+            true => self.challenge(now, path),
+            false => self.on_payload(now, path, first, received),
+        }
     }
 
     /// The next byte that the peer has to send on `path`, its FIN counted.
@@ -341,6 +362,9 @@ impl Connection {
         let place = session.back.inside(mapping.data_sequence, mapping.wide, delivered);
         let Some(dsn) = place else { return };
         let data = u64::from(mapping.length) - u64::from(fin && mapping.length > 0);
+        if data > 0 || fin {
+            session.wide = mapping.wide;
+        }
         if fin {
             self.closing.peer_fin.get_or_insert(dsn + data);
         }

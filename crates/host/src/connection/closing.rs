@@ -20,6 +20,10 @@ use wire::tcp::TcpOption;
 /// A FIN without answer is sent so often (Linux: `tcp_orphan_retries` = 8).
 const FINS: u32 = 8;
 
+/// Timeouts, each twice the one before, that a subflow gets for its last acknowledgements once both
+/// ends have all data.
+const LINGERS: u32 = 3;
+
 /// The shortest wait for the answer to a FIN.
 const LEAST_WAIT: Span = Span::millis(200);
 
@@ -106,9 +110,10 @@ impl Connection {
         }
         if !self.closing.peer_closed && self.closing.peer_fin == Some(self.receiver_next()) {
             self.closing.peer_closed = true;
-            if let Some(path) = self.best() {
-                self.acknowledge(now, path);
-            }
+            // On all subflows, as the DATA_FIN was sent: one of them may have failed.
+            let open: Vec<usize> =
+                self.subflows().filter(|(_, it)| it.is_open()).map(|(path, _)| path).collect();
+            open.into_iter().for_each(|path| self.acknowledge(now, path));
         }
         for path in 0..self.subflows.len() {
             let Some(subflow) = self.subflows[path].as_ref() else { continue };
@@ -169,13 +174,24 @@ impl Connection {
             return;
         };
         if !plain && !idle {
-            return; // MPTCP: what other subflows have delivered is still to be acknowledged here
+            return self.linger(now, path, wait);
         }
         subflow.fin = Some(sent);
         subflow.closed_first = !subflow.peer_closed;
         subflow.retry = Retry::begin(now, wait);
         self.progress = now;
         self.send_fin(now, path);
+    }
+
+    /// Other subflows have delivered what is not acknowledged on `path`: its FIN waits for that,
+    /// but not for long, as no data can be lost.
+    fn linger(&mut self, now: Time, path: usize, wait: Span) {
+        let Some(subflow) = &mut self.subflows[path] else { return };
+        if subflow.retry.at == Time::NEVER {
+            subflow.retry = Retry::begin(now, wait);
+        } else if subflow.retry.is_due(now) && subflow.retry.count > LINGERS {
+            self.reset_subflow(now, path, None);
+        }
     }
 
     /// The peer ended `path` while the connection goes on.
@@ -261,7 +277,7 @@ impl Connection {
         if fast || self.session.is_none() {
             return match self.closing.is_done() {
                 true => {}
-                false if fast => self.fail(now, Failure::Reset),
+                false if fast => self.on_dropped(now),
                 false => self.fail_quietly(Failure::Reset),
             };
         }
@@ -280,7 +296,12 @@ impl Connection {
     pub(super) fn reset_with(&mut self, now: Time, path: usize, option: Option<Mptcp>) {
         let next = self.next_on(path);
         let ack = self.receiver.ack_now(path);
-        if let Some(mut segment) = self.header(now, path, &ack)
+        // RFC 9293 §3.10.5: who gives up a request says nothing, and resets an answer that comes.
+        let asks = self.subflows[path]
+            .as_ref()
+            .is_some_and(|it| it.state == crate::subflow::State::Requested && !it.join);
+        if !asks
+            && let Some(mut segment) = self.header(now, path, &ack)
             && let Some(subflow) = &self.subflows[path]
         {
             segment.seq = match subflow.is_open() {

@@ -23,6 +23,7 @@ use closing::Closing;
 use control::AnyController;
 pub(crate) use opening::Chance;
 pub use signals::Address;
+pub(crate) use signals::MPTCP_ERROR;
 use signals::Signals;
 use std::collections::VecDeque;
 use std::fmt;
@@ -81,12 +82,23 @@ pub(crate) struct Session {
     checksums: bool,
     /// Whether a signal of the peer has shown that options pass in both directions (RFC 8684 §3.1).
     confirmed: bool,
+    /// Whether the number of the peer's newest data has 64 bits: so must its acknowledgement
+    /// (§3.3.2).
+    wide: bool,
 }
 
 impl Session {
     fn new(local_key: u64, checksums: bool) -> Self {
         let out = DataSequence::after(initial_data_sequence(Hash::Sha256, local_key));
-        Session { local_key, remote_key: 0, out, back: out, checksums, confirmed: false }
+        Session {
+            local_key,
+            remote_key: 0,
+            out,
+            back: out,
+            checksums,
+            confirmed: false,
+            wide: false,
+        }
     }
 
     fn set_remote_key(&mut self, key: u64) {

@@ -19,6 +19,15 @@ pub(super) const SHA256: u8 = 1;
 /// The same: checksums are wanted.
 pub(super) const CHECKSUMS: u8 = 0x80;
 
+/// The same: what follows is of a later extension, and the option is to be ignored.
+const EXTENDED: u8 = 0x40;
+
+/// Whether MPTCP is possible with a peer that sends these flags: it knows the hash, and wants no
+/// extension.
+fn is_known(flags: u8) -> bool {
+    flags & (SHA256 | EXTENDED) == SHA256
+}
+
 /// Version of MPTCP.
 pub(super) const VERSION: u8 = 1;
 
@@ -29,9 +38,9 @@ const SYNS: u32 = 7;
 /// 8684 §3.8; Linux does after two).
 const SYNS_WITH_MPTCP: u32 = 2;
 
-/// Bytes of options in a data segment: timestamps, and a data sequence signal with acknowledgement,
-/// mapping and checksum.
-const DATA_OPTIONS: [u32; 2] = [12, 24];
+/// Bytes of options in a data segment: timestamps, and a data sequence signal with acknowledgement
+/// (64 bits), mapping and checksum.
+const DATA_OPTIONS: [u32; 2] = [12, 28];
 
 /// Most bytes of data in a segment under `terms`.
 pub(super) fn most_payload(terms: Terms, multipath: bool) -> u32 {
@@ -78,7 +87,7 @@ impl Connection {
     ) -> Self {
         let asked = syn.options.iter().find_map(|option| match option {
             TcpOption::Mptcp(Mptcp::Capable { version, flags, .. }) if *version >= VERSION => {
-                (flags & SHA256 != 0).then_some(*flags)
+                is_known(*flags).then_some(*flags)
             }
             _ => None,
         });
@@ -136,7 +145,8 @@ impl Connection {
         let mut subflow = Subflow::new(syn.to, syn.from, State::Granted, chance.iss);
         subflow.agree(self.offered(), syn);
         (subflow.join, subflow.backup) = (true, backup);
-        (subflow.nonces, subflow.ids) = ([chance.nonce, nonce], [0, address]);
+        let own = self.signals.name_of(syn.to.address);
+        (subflow.nonces, subflow.ids) = ([chance.nonce, nonce], [own, address]);
         self.subflows[path] = Some(subflow);
         self.changed = true;
         self.begin(now, path);
@@ -228,7 +238,7 @@ impl Connection {
             true => self.take_proof(path, segment),
         };
         if !granted {
-            return self.reset_subflow(now, path, None);
+            return self.reset_subflow(now, path, Some(super::signals::MPTCP_ERROR));
         }
         if join {
             let Some(subflow) = &mut self.subflows[path] else { return };
@@ -249,7 +259,7 @@ impl Connection {
             _ => None,
         });
         match (&mut self.session, granted) {
-            (Some(session), Some((flags, key))) if flags & SHA256 != 0 => {
+            (Some(session), Some((flags, key))) if is_known(flags) => {
                 session.set_remote_key(key);
                 session.checksums |= flags & CHECKSUMS != 0;
             }
@@ -299,7 +309,7 @@ impl Connection {
                 true
             }
             Some(_) => {
-                self.reset_subflow(now, path, None);
+                self.reset_subflow(now, path, Some(super::signals::MPTCP_ERROR));
                 false
             }
             None => false, // the proof was lost, and comes again
@@ -309,7 +319,10 @@ impl Connection {
     /// The keys in the third packet, or a fallback to TCP where they are not.
     fn take_keys(&mut self, segment: &TcpSegment) {
         let keys = segment.options.iter().find_map(|option| match option {
-            TcpOption::Mptcp(Mptcp::Capable { sender, receiver, .. }) => sender.zip(*receiver),
+            TcpOption::Mptcp(Mptcp::Capable { version, flags, sender, receiver, .. }) => {
+                let right = *version == VERSION && is_known(*flags);
+                sender.zip(*receiver).filter(|_| right)
+            }
             _ => None,
         });
         match (&mut self.session, keys) {

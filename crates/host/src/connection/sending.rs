@@ -57,7 +57,7 @@ impl Connection {
     pub(super) fn data_ack(&self) -> Option<(u64, bool)> {
         let session = self.session.as_ref()?;
         let next = self.receiver_next() + u64::from(self.closing.peer_closed);
-        Some((session.back.wire(next), false))
+        Some((session.back.wire(next), session.wide))
     }
 
     /// Number of the next byte that this host sends on `path`: after its data, and after its FIN.
@@ -150,6 +150,23 @@ impl Connection {
         self.packets.push_back(segment.encode(&[]));
     }
 
+    /// Sends an option that is not about data, and acknowledges data in the same packet if there is
+    /// room (40 bytes of options).
+    pub(super) fn send_signal(&mut self, now: Time, path: usize, option: Mptcp) {
+        let (next, ack) = (self.next_on(path), self.receiver.ack_now(path));
+        let signal =
+            self.data_ack().map(|ack| Mptcp::Data { ack: Some(ack), mapping: None, fin: false });
+        let Some(mut segment) = self.header(now, path, &ack) else { return };
+        let Some(subflow) = &self.subflows[path] else { return };
+        segment.seq = subflow.out.wire(next);
+        segment.options.push(TcpOption::Mptcp(option));
+        segment.options.extend(signal.map(TcpOption::Mptcp));
+        if tcp::bytes(&segment.options) > tcp::MAX_BYTES {
+            segment.options.pop();
+        }
+        self.packets.push_back(segment.encode(&[]));
+    }
+
     /// A packet that makes the peer answer with its window: one byte before what it expects (RFC
     /// 9293 §3.8.6.1, as Linux does it).
     pub(super) fn ask(&mut self, now: Time, path: usize) {
@@ -205,7 +222,12 @@ impl Connection {
             true => subflow.timed = None, // Karn: its ACK could be that of either copy
             false => _ = subflow.timed.get_or_insert((data.seq + u64::from(data.len), now)),
         }
-        self.packets.push_back(segment.encode(&payload));
+        // RFC 9293 §3.9.1.2: PSH with the last of what was written. With each segment it would keep
+        // a receiver's card from passing on several at once.
+        self.packets.push_back(match data.dsn + u64::from(data.len) < self.outbox.end() {
+            true => segment.encode_followed(&payload),
+            false => segment.encode(&payload),
+        });
     }
 
     /// The bytes of `data`: those of the connection if it is sent for the first time on `path`,

@@ -11,7 +11,13 @@ use wire::mptcp::{Mapping, Mptcp};
 use wire::packet::{Received, TcpSegment};
 use wire::tcp::TcpOption;
 
-/// RFC 8684 §3.6: "Unspecified error", and "Bad behavior": data without a mapping.
+/// RFC 8684 §3.6: nothing more is said.
+const UNSPECIFIED: u8 = 0x00;
+
+/// The same: a token or a proof is wrong.
+pub(crate) const MPTCP_ERROR: u8 = 0x01;
+
+/// The same, "middlebox interference": data without a mapping.
 pub(super) const BAD_MAPPING: u8 = 0x06;
 
 /// An announcement without echo is sent so often (Linux: `mptcp_pm_add_timer`).
@@ -45,8 +51,17 @@ pub(super) struct Signals {
     /// Announcements of this host that are not echoed yet; the first one is being sent.
     announcing: VecDeque<Mptcp>,
     pub(super) retry: Retry,
+    /// Addresses of this host that the peer was told of, and their identifiers.
+    own: Vec<(Ipv4Addr, u8)>,
     /// What the peer has told, for the application.
     told: VecDeque<Address>,
+}
+
+impl Signals {
+    /// The identifier of an address of this host: 0 is that of the first subflow (§3.2).
+    pub(super) fn name_of(&self, address: Ipv4Addr) -> u8 {
+        self.own.iter().find(|(own, _)| *own == address).map_or(0, |(_, id)| *id)
+    }
 }
 
 impl Connection {
@@ -55,6 +70,7 @@ impl Connection {
         let Some(session) = &self.session else { return };
         let code = Some(session.keys().address_code(id, address.into(), port));
         let option = Mptcp::AddAddress { echo: false, id, address: address.into(), port, code };
+        self.signals.own.push((address, id));
         self.signals.announcing.push_back(option);
         if self.signals.announcing.len() == 1 {
             self.send_announcement(now);
@@ -74,6 +90,7 @@ impl Connection {
         let from: Vec<usize> =
             self.subflows().filter(|(_, it)| it.ids[0] == id).map(|(path, _)| path).collect();
         from.into_iter().for_each(|path| self.reset_subflow(now, path, None));
+        self.signals.own.retain(|(_, own)| *own != id);
         self.notify(now, Mptcp::RemoveAddress { ids: vec![id] });
     }
 
@@ -84,15 +101,13 @@ impl Connection {
         };
         subflow.backup = backup;
         sender.set_backup(path, backup);
-        let ack = self.receiver.ack_now(path);
-        self.send_plain(now, path, &ack, Some(Mptcp::Priority { backup, address: None }));
+        self.send_signal(now, path, Mptcp::Priority { backup, address: None });
     }
 
     /// Sends an option on an open subflow.
     fn notify(&mut self, now: Time, option: Mptcp) {
         if let Some(path) = self.best() {
-            let ack = self.receiver.ack_now(path);
-            self.send_plain(now, path, &ack, Some(option));
+            self.send_signal(now, path, option);
         }
     }
 
@@ -128,7 +143,8 @@ impl Connection {
                 Mptcp::Capable { length: Some(length), checksum, .. } => {
                     self.on_first_mapping(path, *length, *checksum);
                 }
-                Mptcp::Priority { backup, .. } => {
+                // §3.3.8: about its own subflow; with an address it is of version 0.
+                Mptcp::Priority { backup, address: None } => {
                     let (Some(sender), Some(subflow)) =
                         (&mut self.sender, &mut self.subflows[path])
                     else {
@@ -185,8 +201,7 @@ impl Connection {
         }
         let (address, port) = ((*address).into(), *port);
         let echo = Mptcp::AddAddress { echo: true, id: *id, address, port, code: None };
-        let ack = self.receiver.ack_now(path);
-        self.send_plain(now, path, &ack, Some(echo));
+        self.send_signal(now, path, echo);
     }
 
     fn on_withdrawn(&mut self, now: Time, ids: &[u8]) {
@@ -204,8 +219,18 @@ impl Connection {
     /// MP_FASTCLOSE (§3.5): the peer has dropped the connection; valid with the key of this host.
     fn on_fast_close(&mut self, now: Time, key: u64) {
         if self.session.as_ref().is_some_and(|session| session.local_key == key) {
-            self.fail(now, Failure::Reset);
+            self.on_dropped(now);
         }
+    }
+
+    /// The peer has dropped the connection: §3.5 has it answered by a reset of each subflow.
+    pub(super) fn on_dropped(&mut self, now: Time) {
+        for path in 0..self.subflows.len() {
+            if self.subflows[path].is_some() {
+                self.reset_subflow(now, path, Some(UNSPECIFIED));
+            }
+        }
+        self.fail_quietly(Failure::Reset);
     }
 
     /// MP_FAIL (§3.7): the peer found a wrong checksum. One subflow goes on as TCP; one of several

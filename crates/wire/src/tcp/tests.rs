@@ -101,6 +101,8 @@ fn a_syn_has_the_layout_that_kernels_use() {
     ];
     let expected = [2, 4, 5, 168, 4, 2, 8, 10, 0, 0, 0, 1, 0, 0, 0, 0, 1, 3, 3, 7];
     assert_eq!(write(&options), expected);
+    let plain = [TcpOption::MaxSegment(1448), TcpOption::SackPermitted, TcpOption::WindowScale(7)];
+    assert_eq!(write(&plain), [2, 4, 5, 168, 1, 1, 4, 2, 1, 3, 3, 7]);
 }
 
 #[test]
