@@ -8,6 +8,7 @@
 //! are made, so a thread that has entered a network namespace serves that namespace.
 
 mod allow;
+mod batch;
 mod carrier;
 mod connect;
 mod engine;
@@ -15,6 +16,7 @@ mod key;
 mod listen;
 mod metrics;
 mod monitor;
+mod port;
 mod pump;
 mod socket;
 mod socks;
