@@ -49,6 +49,7 @@ if [ "${1:-}" = tests ]; then
     for_tests curl curl
     for_tests iperf3 iperf3
     for_tests mptcpize mptcpize
+    for_tests nft nftables
   fi
 fi
 if [ "${1:-}" = browser ] && ! command -v chromium >/dev/null; then missing="$missing chromium"; fi

@@ -180,5 +180,6 @@ class TunnelConnect(_TunnelSide):
         *,
         socks: str | None = ...,
         forwards: Sequence[str] = ...,
+        transparent: Sequence[str] = ...,
         metrics: str | None = ...,
     ) -> None: ...

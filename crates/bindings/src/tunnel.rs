@@ -111,7 +111,7 @@ pub(crate) struct TunnelConnect(Connect);
 #[pymethods]
 impl TunnelConnect {
     #[new]
-    #[pyo3(signature = (key, peer, paths, carried, *, socks=None, forwards=Vec::new(), metrics=None))]
+    #[pyo3(signature = (key, peer, paths, carried, *, socks=None, forwards=Vec::new(), transparent=Vec::new(), metrics=None))]
     fn new(
         key: PathBuf,
         peer: String,
@@ -119,14 +119,17 @@ impl TunnelConnect {
         carried: Carried,
         socks: Option<&str>,
         forwards: Vec<String>,
+        transparent: Vec<String>,
         metrics: Option<&str>,
     ) -> PyResult<Self> {
+        let transparent = transparent.iter().map(|text| address("transparent", text));
         let options = ConnectOptions {
             key,
             peer,
             paths,
             socks: socks.map(|text| address("socks", text)).transpose()?,
             forwards,
+            transparent: transparent.collect::<PyResult<_>>()?,
             metrics: metrics.map(|text| address("metrics", text)).transpose()?,
             carriage: carried.carriage()?,
         };

@@ -102,8 +102,6 @@ pub struct Connection {
     traffic: Vec<[u64; 2]>,
     heard: Time,
     limit: Option<Limit>,
-    /// The limit held data back at the last poll.
-    held: bool,
     closed: Option<Closed>,
 }
 
@@ -125,7 +123,6 @@ impl Connection {
             traffic: vec![[0; 2]; count],
             heard: now,
             limit: settings.rate.map(Limit::new),
-            held: false,
             closed: None,
             paths,
             settings: settings.clone(),
@@ -345,7 +342,7 @@ impl Connection {
         let busy = self.outgoing.is_busy();
         let probe = |path: &Path| path.next_probe(self.settings.keep_alive, busy);
         let probes = self.paths.iter().map(probe).min().unwrap_or(Time::NEVER);
-        let held = self.limit.filter(|_| self.held).map_or(Time::NEVER, |limit| limit.free());
+        let held = self.limit.map_or(Time::NEVER, |limit| limit.next_deadline());
         let silent = self.heard + self.settings.timeout;
         self.outgoing.next_deadline().min(probes).min(held).min(silent)
     }
@@ -388,8 +385,7 @@ impl Connection {
             return Some(transmit);
         }
         self.pump();
-        self.held = self.limit.is_some_and(|limit| limit.free() > now);
-        if self.held {
+        if self.limit.as_mut().is_some_and(|limit| limit.holds(now)) {
             return None;
         }
         match self.outgoing.poll(now) {

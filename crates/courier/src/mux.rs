@@ -228,9 +228,11 @@ impl Mux {
     pub(crate) fn read(&mut self, id: StreamId, bytes: &mut [u8]) -> Result<Read, Gone> {
         let stream = self.streams.get_mut(&id.0).ok_or(Gone)?;
         let taken = bytes.len().min(stream.arrived.len());
-        for (into, byte) in bytes.iter_mut().zip(stream.arrived.drain(..taken)) {
-            *into = byte;
-        }
+        let (front, back) = stream.arrived.as_slices();
+        let split = front.len().min(taken);
+        bytes[..split].copy_from_slice(&front[..split]);
+        bytes[split..taken].copy_from_slice(&back[..taken - split]);
+        stream.arrived.drain(..taken);
         if taken > 0 {
             if !stream.ended && stream.ungranted() >= u64::from(stream.window / 2) {
                 let grant = stream.ungranted();
@@ -309,7 +311,11 @@ impl Mux {
             let len = stream.backlog.len().min(credit).min(CHUNK).min(room - HEADER);
             to.extend(frame(DATA, id, &[])[..HEADER - 2].iter());
             to.extend((len as u16).to_be_bytes());
-            to.extend(stream.backlog.drain(..len));
+            let (front, back) = stream.backlog.as_slices();
+            let split = front.len().min(len);
+            to.extend(&front[..split]);
+            to.extend(&back[..len - split]);
+            stream.backlog.drain(..len);
             stream.credit -= len as u64;
             if stream.sending == Sending::Open {
                 self.changed.insert(StreamId(id)); // it has room again

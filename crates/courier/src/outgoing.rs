@@ -5,7 +5,7 @@
 //! for its path until that path has acknowledged it, because combinations cover it until then;
 //! the connection may have got the same bytes by another path long before.
 
-use crate::frame::{Frame, TAG_LEN};
+use crate::frame::{Frame, OVERHEAD, TAG_LEN};
 use crate::settings::{SMALL, Settings};
 use crate::violation::Violation;
 use control::AnyController;
@@ -206,7 +206,7 @@ impl Outgoing {
         let Some(Transmit { path, segment }) = self.sender.poll_transmit(now) else {
             return Ok(None);
         };
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(self.segment as usize + OVERHEAD);
         match segment {
             Sent::Combined(what) => {
                 self.sender.on_sent(path, what.len);

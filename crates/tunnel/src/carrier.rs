@@ -36,6 +36,8 @@ pub(crate) trait Carrier {
     fn poll_transmit(&mut self, now: Time) -> Option<Transmit>;
     /// The next news.
     fn news(&mut self, now: Time) -> Option<News>;
+    /// Calls `what` with each connection's number and streams.
+    fn each(&mut self, what: &mut dyn FnMut(u64, &mut dyn Streams));
     /// The streams of a connection, while it exists.
     fn streams(&mut self, number: u64) -> Option<&mut dyn Streams>;
     /// The states of all connections.
@@ -91,6 +93,13 @@ impl Carrier for Connecting {
         self.news.pop_front()
     }
 
+    fn each(&mut self, what: &mut dyn FnMut(u64, &mut dyn Streams)) {
+        let number = self.number;
+        if let Some(connection) = self.initiator.connection() {
+            what(number, connection);
+        }
+    }
+
     fn streams(&mut self, number: u64) -> Option<&mut dyn Streams> {
         let current = self.established && self.number == number;
         self.initiator.connection().filter(|_| current).map(|it| it as &mut dyn Streams)
@@ -139,6 +148,10 @@ impl Carrier for Listening {
             Event::Connected(number, key) => News::Connected(number, key.to_string()),
             Event::Ended(number, why) => News::Ended(number, why.to_string()),
         })
+    }
+
+    fn each(&mut self, what: &mut dyn FnMut(u64, &mut dyn Streams)) {
+        self.0.connections().for_each(|(number, _, connection)| what(number, connection));
     }
 
     fn streams(&mut self, number: u64) -> Option<&mut dyn Streams> {

@@ -6,8 +6,8 @@ use crate::monitor::{bind, bind_tcp, serve};
 use crate::pump::{Owned, pump};
 use crate::socket::{Local, connecting};
 use crate::socks::{self, Reply};
-use crate::target::Target;
-use crate::{Carriage, Error, Status, Stop, key};
+use crate::target::{Host, Target};
+use crate::{Carriage, Error, Status, Stop, key, transparent};
 use courier::{Initiator, MAX_PATHS, PublicKey, Route, SecretKey, Settings};
 use std::net::{SocketAddr, TcpListener as StdListener, ToSocketAddrs, UdpSocket};
 use std::path::PathBuf;
@@ -36,6 +36,8 @@ pub struct ConnectOptions {
     pub socks: Option<SocketAddr>,
     /// Forwards: `ADDRESS:PORT=HOST:PORT`.
     pub forwards: Vec<String>,
+    /// Where connections arrive that netfilter redirects.
+    pub transparent: Vec<SocketAddr>,
     /// Where metrics are offered.
     pub metrics: Option<SocketAddr>,
     /// What both sides have.
@@ -47,6 +49,8 @@ pub struct ConnectOptions {
 enum Entrance {
     Socks,
     Fixed(Target),
+    /// To where each connection was going.
+    Transparent,
 }
 
 /// What is bound before it runs.
@@ -103,7 +107,8 @@ impl Connect {
         Ok(Connect { bound, secret, peer, settings, routes, addresses, stop, shown })
     }
 
-    /// Where it listens: SOCKS5 first, if it is offered, then the forwards.
+    /// Where it listens: SOCKS5 first, if it is offered, then the forwards, then the transparent
+    /// ones.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
@@ -216,8 +221,12 @@ fn entrances(options: &ConnectOptions) -> Result<Vec<(StdListener, Entrance)>, E
         let to = to.parse().map_err(|why: String| wrong(&why))?;
         all.push((bind_tcp("forward", from)?, Entrance::Fixed(to)));
     }
+    for address in &options.transparent {
+        all.push((bind_tcp("transparent", *address)?, Entrance::Transparent));
+    }
     if all.is_empty() {
-        return Err(Error::wrong("socks", "nothing is offered; give --socks, --forward, or both"));
+        let why = "nothing is offered; give --socks, --forward or --transparent";
+        return Err(Error::wrong("socks", why));
     }
     Ok(all)
 }
@@ -245,6 +254,10 @@ async fn enter(engine: Engine, mut tcp: TcpStream, entrance: &Entrance) {
             Ok(Ok(target)) => target,
             Ok(Err(_)) | Err(_) => return engine.count(|counters| counters.refused += 1),
         },
+        Entrance::Transparent => match transparent::original(&tcp) {
+            Some(to) => Target { host: Host::Address(to.ip()), port: to.port() },
+            None => return engine.count(|counters| counters.refused += 1),
+        },
     };
     let socks = matches!(entrance, Entrance::Socks);
     let (stream, reply) = match open(&engine, &target).await {
@@ -259,6 +272,9 @@ async fn enter(engine: Engine, mut tcp: TcpStream, entrance: &Entrance) {
         None => {
             engine.count(|counters| counters.refused += 1);
             engine.say(format!("no connection to {target}: {reply:?}"));
+            if matches!(entrance, Entrance::Transparent) {
+                transparent::reset(&tcp);
+            }
         }
     }
 }

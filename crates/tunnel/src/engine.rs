@@ -1,8 +1,10 @@
 //! Runs a carrier on sockets: one task receives on each socket, one sends and keeps the time.
 //! Everything runs on one thread, and no borrow of the state lasts over a wait.
 
+use crate::batch::{Batch, Batches};
 use crate::carrier::{Carrier, News};
 use crate::metrics::{Counters, Status};
+use crate::port::{PACKET, Port};
 use courier::{Route, StreamId, Streams, Transmit};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -10,15 +12,14 @@ use std::io;
 use std::net::UdpSocket as StdSocket;
 use std::rc::Rc;
 use std::time::Duration;
-use tokio::net::UdpSocket;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use units::Time;
 
-/// Datagrams that are taken from a socket before anything is sent: their acknowledgements leave
-/// together.
-const BATCH: usize = 32;
-/// Time to wait for room in a socket's buffer. Then the datagram counts as lost on the way.
+/// Packets that are taken from a socket before anything is sent: the acknowledgements of their
+/// datagrams leave together.
+const CALLS: usize = 32;
+/// Time to wait for room in a socket's buffer. Then the datagrams count as lost on the way.
 const FULL: Duration = Duration::from_millis(5);
 /// Time to wait after an error of a socket, such as that of a missing interface.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -39,7 +40,7 @@ struct State {
 #[derive(Clone)]
 pub(crate) struct Engine {
     state: Rc<RefCell<State>>,
-    sockets: Rc<[UdpSocket]>,
+    ports: Rc<[Port]>,
     /// There may be something to send.
     work: Rc<Notify>,
     /// A connection was established, or a stream was opened by the peer.
@@ -54,8 +55,7 @@ impl Engine {
         make: impl FnOnce(Time) -> Box<dyn Carrier>,
         sockets: Vec<StdSocket>,
     ) -> io::Result<Self> {
-        let sockets: Vec<_> =
-            sockets.into_iter().map(UdpSocket::from_std).collect::<Result<_, _>>()?;
+        let ports: Vec<_> = sockets.into_iter().map(Port::new).collect::<Result<_, _>>()?;
         let state = State {
             carrier: make(Time::ZERO),
             wakers: BTreeMap::new(),
@@ -65,7 +65,7 @@ impl Engine {
         };
         Ok(Engine {
             state: Rc::new(RefCell::new(state)),
-            sockets: sockets.into(),
+            ports: ports.into(),
             work: Rc::default(),
             changed: Rc::default(),
             began: Instant::now(),
@@ -95,11 +95,12 @@ impl Engine {
     /// The next stream that a peer has opened.
     pub(crate) fn accept(&self) -> Option<(Name, Vec<u8>)> {
         let mut state = self.state.borrow_mut();
-        let numbers: Vec<_> = state.carrier.snapshots().iter().map(|it| it.number).collect();
-        numbers.into_iter().find_map(|number| {
-            let (stream, request) = state.carrier.streams(number)?.accept()?;
-            Some(((number, stream), request))
-        })
+        let mut found = None;
+        state.carrier.each(&mut |number, streams| {
+            let next = || streams.accept().map(|(stream, request)| ((number, stream), request));
+            found = found.take().or_else(next);
+        });
+        found
     }
 
     /// What wakes the task of a stream; the stream's name is forgotten with [`Engine::forget`].
@@ -141,7 +142,7 @@ impl Engine {
         self.state.borrow_mut().carrier.close();
         while let Some(Transmit { route, bytes }) = self.next() {
             // A peer that is not told finds out by its timeout.
-            let _ = self.sockets[route.local].try_send_to(&bytes, route.remote);
+            let _ = self.ports[route.local].try_send(route.remote, &bytes, bytes.len());
         }
     }
 
@@ -151,24 +152,20 @@ impl Engine {
 
     /// Receives on one socket, for ever.
     pub(crate) async fn receive(self, local: usize) {
-        let socket = &self.sockets[local];
-        let mut bytes = vec![0; 2048];
+        let port = &self.ports[local];
+        let mut buffer = vec![0; PACKET];
         loop {
-            if socket.readable().await.is_err() {
+            if port.readable().await.is_err() {
                 tokio::time::sleep(PAUSE).await;
             }
-            for _ in 0..BATCH {
-                match socket.try_recv_from(&mut bytes) {
-                    Ok((len, remote)) => {
-                        let (now, route) = (self.now(), Route { local, remote });
-                        self.state.borrow_mut().carrier.on_datagram(now, route, &bytes[..len]);
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                    Err(_) => {
-                        tokio::time::sleep(PAUSE).await;
-                        break;
-                    }
-                }
+            let taken = (0..CALLS).try_for_each(|_| {
+                let (now, carrier) = (self.now(), &mut self.state.borrow_mut().carrier);
+                port.try_receive(&mut buffer, |remote, datagram| {
+                    carrier.on_datagram(now, Route { local, remote }, datagram);
+                })
+            });
+            if taken.is_err_and(|error| error.kind() != io::ErrorKind::WouldBlock) {
+                tokio::time::sleep(PAUSE).await;
             }
             self.work.notify_one();
             tokio::task::yield_now().await;
@@ -181,8 +178,15 @@ impl Engine {
             let now = self.now();
             self.state.borrow_mut().carrier.on_deadline(now);
             self.wake();
-            while let Some(Transmit { route, bytes }) = self.next() {
-                self.send(route, &bytes).await;
+            let mut batches = Batches::default();
+            while let Some(transmit) = self.next() {
+                let most = self.ports[transmit.route.local].most();
+                if let Some(batch) = batches.push(transmit, most) {
+                    self.send(&batch).await;
+                }
+            }
+            while let Some(batch) = batches.pop() {
+                self.send(&batch).await;
             }
             self.wake();
             let deadline = self.state.borrow().carrier.next_deadline();
@@ -195,18 +199,19 @@ impl Engine {
         }
     }
 
-    async fn send(&self, route: Route, bytes: &[u8]) {
-        let socket = &self.sockets[route.local];
-        if let Err(error) = socket.try_send_to(bytes, route.remote) {
-            if error.kind() == io::ErrorKind::WouldBlock
-                && tokio::time::timeout(FULL, socket.writable()).await.is_ok()
-                && socket.try_send_to(bytes, route.remote).is_ok()
-            {
-                return;
-            }
-            // What does not leave is lost, as on any link: the endpoint sends it again.
-            self.count(|counters| counters.send_errors += 1);
+    async fn send(&self, batch: &Batch) {
+        let (port, remote) = (&self.ports[batch.route.local], batch.route.remote);
+        let whole = || port.try_send(remote, &batch.bytes, batch.segment);
+        let Err(error) = whole() else { return };
+        let full = error.kind() == io::ErrorKind::WouldBlock;
+        if full && tokio::time::timeout(FULL, port.writable()).await.is_ok() && whole().is_ok() {
+            return;
         }
+        // A device that cannot segment refuses a batch, and takes its datagrams. What does not
+        // leave is lost, as on any link: the endpoint sends it again.
+        let alone = |datagram: &&[u8]| port.try_send(remote, datagram, datagram.len()).is_err();
+        let lost = batch.datagrams().filter(alone).count();
+        self.count(|counters| counters.send_errors += lost as u64);
     }
 
     /// Wakes the tasks of streams that have changed, and looks at the news.
@@ -231,15 +236,15 @@ impl Engine {
                 }
             }
         }
-        for number in state.carrier.snapshots().iter().map(|it| it.number) {
-            let Some(streams) = state.carrier.streams(number) else { continue };
+        let (carrier, wakers) = (&mut state.carrier, &state.wakers);
+        carrier.each(&mut |number, streams| {
             while let Some(stream) = streams.changed() {
-                if let Some(waker) = state.wakers.get(&(number, stream)) {
+                if let Some(waker) = wakers.get(&(number, stream)) {
                     waker.notify_waiters();
                 }
             }
             changed |= streams.waiting() > 0;
-        }
+        });
         if changed {
             self.changed.notify_waiters();
         }

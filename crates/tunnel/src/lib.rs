@@ -1,13 +1,15 @@
 //! `anabranch tunnel`: ordinary TCP connections over several paths, between two hosts.
 //!
-//! [`Connect`] offers SOCKS5 and fixed forwards to applications and opens a stream for each of
-//! their connections; [`Listen`] opens the connections that the streams ask for. Between them
-//! is whatever gives [`courier::Streams`]; today that is `courier` over UDP.
+//! [`Connect`] offers SOCKS5 and fixed forwards to applications, takes connections that netfilter
+//! redirects, and opens a stream for each of them; [`Listen`] opens the connections that the
+//! streams ask for. Between them is whatever gives [`courier::Streams`]; today that is `courier`
+//! over UDP.
 //!
 //! Both are made, then run on the calling thread until [`Stop::stop`]. Sockets are bound when they
 //! are made, so a thread that has entered a network namespace serves that namespace.
 
 mod allow;
+mod batch;
 mod carrier;
 mod connect;
 mod engine;
@@ -15,10 +17,12 @@ mod key;
 mod listen;
 mod metrics;
 mod monitor;
+mod port;
 mod pump;
 mod socket;
 mod socks;
 mod target;
+mod transparent;
 
 pub use allow::Allowed;
 pub use connect::{Connect, ConnectOptions};

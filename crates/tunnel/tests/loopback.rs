@@ -99,6 +99,7 @@ impl Running {
             paths,
             socks: Some("127.0.0.1:0".parse().unwrap()),
             forwards: forward.iter().map(|to| format!("127.0.0.1:0={to}")).collect(),
+            transparent: vec![],
             metrics: None,
             carriage: carriage.clone(),
         });
@@ -194,6 +195,7 @@ fn options_that_are_wrong_are_refused_with_field_and_value() {
         paths: vec!["127.0.0.1:9".to_owned()],
         socks: None,
         forwards: vec![],
+        transparent: vec![],
         metrics: None,
         carriage: carriage(),
     };

@@ -171,6 +171,14 @@ def connect(
             help="ADDRESS:PORT=HOST:PORT: connections to the first go to the second. Repeatable.",
         ),
     ] = None,
+    transparent: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--transparent",
+            help="ADDRESS:PORT to which nftables or iptables redirects TCP connections: they go to "
+            "where they were going. Repeatable.",
+        ),
+    ] = None,
     controller: ControllerOption = "couple+",
     redundancy: RedundancyOption = 1.05,
     uncoded: PlainOption = False,
@@ -199,8 +207,8 @@ def connect(
         streams=streams,
         spare=spare,
     )
-    offers = {"socks": socks, "forwards": forward or [], "metrics": metrics}
-    connect_command(key, peer, path, both, offers)
+    offers = {"socks": socks, "forwards": forward or [], "transparent": transparent or []}
+    connect_command(key, peer, path, both, {**offers, "metrics": metrics})
 
 
 @tunnel_app.command(
