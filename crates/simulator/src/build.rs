@@ -16,7 +16,7 @@ use scenario::schema;
 use scenario::{Class, Plan};
 use std::iter;
 use std::sync::Arc;
-use topology::{Hop, HopTarget, SharedMedia, Stream, TopologyBuilder, UserLinks};
+use topology::{Hop, HopTarget, SharedMedia, Stream, Streams, TopologyBuilder, UserLinks};
 use transport::tcp::ReceiverSettings;
 use transport::{SenderSettings, Source, coded, tcp, tfrc, udp};
 use units::{Span, Time};
@@ -87,7 +87,7 @@ fn empty() -> World {
     World {
         now: Time::ZERO,
         links: Vec::new(),
-        streams: Vec::new(),
+        streams: Streams::default(),
         flows: Vec::new(),
         classes: Vec::new(),
         routes: Vec::new(),
@@ -117,13 +117,13 @@ impl Builder<'_> {
     fn add_class(&mut self, index: u32, class: &Class) {
         let mut starts = Stream::new(self.seed, "flow", &class.name, 0);
         let common = Common { index, class, protocol: protocol(class, self.source(class, 0)) };
-        let (links, hops) = (self.topology.links.len(), self.topology.hops.len());
+        let before = self.topology.size();
         for user in 0..class.count {
             let start = Time::from(class.start) + starts.within(class.spread);
             self.add_flow(&common, start, user);
             if user == 0 {
                 self.reserve(class.count - 1, class.paths.len());
-                self.topology.reserve(class.count - 1, links, hops);
+                self.topology.reserve(class.count - 1, before);
             }
         }
     }

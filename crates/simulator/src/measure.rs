@@ -51,18 +51,56 @@ impl Tally {
     }
 }
 
+/// Sums over the samples of a path.
+#[derive(Clone, Copy, Default)]
+struct Sampled {
+    cwnd: f64,
+    srtt_s: f64,
+    rto_s: f64,
+    samples: u32,
+    /// Samples since the path has had a round-trip time.
+    timed: u32,
+}
+
+impl Sampled {
+    fn add(&mut self, report: &PathReport) {
+        self.cwnd += report.cwnd;
+        self.samples += 1;
+        if report.srtt > Span::ZERO {
+            self.srtt_s += report.srtt.seconds();
+            self.rto_s += report.rto.seconds();
+            self.timed += 1;
+        }
+    }
+
+    /// Mean window in segments, round-trip time and timeout in seconds; `NaN` without samples.
+    fn means(&self) -> [f64; 3] {
+        let Sampled { cwnd, srtt_s, rto_s, samples, timed } = *self;
+        [cwnd / f64::from(samples), srtt_s / f64::from(timed), rto_s / f64::from(timed)]
+    }
+}
+
+/// Bytes that wait at the receiver of a connection for earlier ones.
+#[derive(Clone, Copy, Default)]
+struct Held {
+    /// Over the samples.
+    sum: f64,
+    most: f64,
+}
+
 /// Measures one run.
 pub(crate) struct Meter<'a> {
     plan: &'a Plan,
     links: LinkMeter,
     baseline: Baseline,
-    cwnd: Vec<Mean>,
-    srtt: Vec<Mean>,
-    rto: Vec<Mean>,
+    /// For each path.
+    windows: Vec<Sampled>,
     class_rtt: Vec<(Mean, Histogram)>,
     class_cwnd: Vec<Histogram>,
-    /// For each connection, the mean and the maximum.
-    held: Vec<(Mean, f64)>,
+    /// For each connection.
+    held: Vec<Held>,
+    /// How often the connections were sampled.
+    samples: u32,
     series: Option<Box<Series>>,
 }
 
@@ -73,12 +111,11 @@ impl<'a> Meter<'a> {
             plan,
             links: LinkMeter::new(plan, planned),
             baseline: Baseline::default(),
-            cwnd: vec![Mean::default(); paths],
-            srtt: vec![Mean::default(); paths],
-            rto: vec![Mean::default(); paths],
+            windows: vec![Sampled::default(); paths],
             class_rtt: vec![Default::default(); plan.classes.len()],
             class_cwnd: vec![Histogram::default(); plan.classes.len()],
-            held: vec![Default::default(); world.flows.len()],
+            held: vec![Held::default(); world.flows.len()],
+            samples: 0,
             series: series.then(Box::default),
         }
     }
@@ -116,10 +153,10 @@ impl<'a> Meter<'a> {
     }
 
     fn sample_paths(&mut self, world: &World) {
-        for ((mean, most), flow) in self.held.iter_mut().zip(&world.flows) {
+        self.samples += 1;
+        for (own, flow) in self.held.iter_mut().zip(&world.flows) {
             let held = flow.ends.held() as f64;
-            mean.add(held);
-            *most = most.max(held);
+            *own = Held { sum: own.sum + held, most: own.most.max(held) };
         }
         let started = world.flows.iter().zip(&world.classes);
         for (flow, class) in started.filter(|(flow, _)| flow.ends.start() <= world.now) {
@@ -130,11 +167,9 @@ impl<'a> Meter<'a> {
                     continue;
                 }
                 let number = flow.first_path as usize + path;
-                self.cwnd[number].add(report.cwnd);
+                self.windows[number].add(&report);
                 self.class_cwnd[class].add(report.cwnd);
                 if report.srtt.0 > 0 {
-                    self.srtt[number].add(report.srtt.seconds());
-                    self.rto[number].add(report.rto.seconds());
                     self.class_rtt[class].0.add(report.latest_rtt.seconds());
                     self.class_rtt[class].1.add(report.latest_rtt.seconds());
                 }
@@ -190,8 +225,8 @@ impl<'a> Meter<'a> {
                 start_s: flow.ends.start().seconds(),
                 completed_s: flow.ends.completed().map_or(f64::NAN, Time::seconds),
                 fct_s: completion(flow).unwrap_or(f64::NAN),
-                held_bytes: self.held[index].0.get(),
-                held_max_bytes: self.held[index].1,
+                held_bytes: self.held[index].sum / f64::from(self.samples),
+                held_max_bytes: self.held[index].most,
             }
         });
         flows.collect()
@@ -204,6 +239,7 @@ impl<'a> Meter<'a> {
             let (now, before) = (Tally::of(&now), earlier(&self.baseline.tallies, number));
             let (count, counted) = (world.counts[number], earlier(&self.baseline.counts, number));
             let flow = world.routes[number].flow;
+            let [cwnd_segments, srtt_s, rto_s] = self.windows[number].means();
             PathResult {
                 flow,
                 path: number as u32 - world.flows[flow as usize].first_path,
@@ -219,9 +255,9 @@ impl<'a> Meter<'a> {
                 marks: now.marks - before.marks,
                 undone: now.undone - before.undone,
                 probes: now.probes - before.probes,
-                cwnd_segments: self.cwnd[number].get(),
-                srtt_s: self.srtt[number].get(),
-                rto_s: self.rto[number].get(),
+                cwnd_segments,
+                srtt_s,
+                rto_s,
             }
         });
         rows.collect()

@@ -13,7 +13,7 @@ use crate::packed::{Envelope, PackedSegment, SideStore};
 use crate::trace::{Event, EventKind};
 use crate::watch::Watch;
 use network::{Change, Link, Offer, Outcome, Passage};
-use topology::{Hop, HopTarget, LazyStream, SharedMedia, Stream};
+use topology::{Hop, HopTarget, LazyStream, SharedMedia, Streams};
 use transport::{ReceivingEndpoint, SendingEndpoint, Transmit};
 use units::Time;
 use wire::{Ack, Segment};
@@ -97,8 +97,8 @@ impl Conservation {
 pub(crate) struct World {
     pub(crate) now: Time,
     pub(crate) links: Vec<Link<PackedSegment>>,
-    /// The randomness of each link.
-    pub(crate) streams: Vec<Stream>,
+    /// The randomness of the links.
+    pub(crate) streams: Streams,
     pub(crate) flows: Vec<Flow>,
     /// For each flow the index of its class in the plan; kept apart from the fields used for every
     /// packet.
