@@ -6,7 +6,7 @@ use crate::result::{
     ClassResult, CodingResult, FlowResult, InternalSeries, Outcome, PathResult, PathSeries, Series,
 };
 use crate::trace::Trace;
-use crate::world::{PathCount, World};
+use crate::world::{Path, PathCount, World};
 use control::Verdicts;
 use scenario::Plan;
 use topology::{Histogram, LinkMeter, Mean};
@@ -106,7 +106,7 @@ pub(crate) struct Meter<'a> {
 
 impl<'a> Meter<'a> {
     pub(crate) fn new(plan: &'a Plan, planned: Vec<u32>, world: &World, series: bool) -> Self {
-        let paths = world.routes.len();
+        let paths = world.paths.len();
         Meter {
             plan,
             links: LinkMeter::new(plan, planned),
@@ -127,7 +127,7 @@ impl<'a> Meter<'a> {
             return; // there is no warm-up, and nothing to subtract
         }
         self.baseline = Baseline {
-            counts: world.counts.clone(),
+            counts: world.paths.iter().map(|path| path.count).collect(),
             tallies: reports(world).map(|report| Tally::of(&report)).collect(),
             goodput: world.flows.iter().map(|flow| flow.ends.delivered()).collect(),
             taken: received(world, Ends::taken),
@@ -212,10 +212,9 @@ impl<'a> Meter<'a> {
             let user = &mut users[*class as usize];
             *user += 1;
             let paths = flow.first_path as usize..flow.first_path as usize + flow.ends.paths();
-            let arrived = |counts: &[PathCount]| -> u64 {
-                paths.clone().map(|path| earlier(counts, path).arrived_bytes).sum()
-            };
-            let wire = arrived(&world.counts) - arrived(&self.baseline.counts);
+            let before = |path| earlier(&self.baseline.counts, path).arrived_bytes;
+            let wire: u64 =
+                paths.map(|path| world.paths[path].count.arrived_bytes - before(path)).sum();
             let goodput = flow.ends.delivered() - earlier(&self.baseline.goodput, index);
             FlowResult {
                 class: *class,
@@ -237,8 +236,8 @@ impl<'a> Meter<'a> {
         let rows = reports(world).enumerate().map(|(number, now)| {
             let taken = taken[number].wrapping_sub(earlier(&self.baseline.taken, number));
             let (now, before) = (Tally::of(&now), earlier(&self.baseline.tallies, number));
-            let (count, counted) = (world.counts[number], earlier(&self.baseline.counts, number));
-            let flow = world.routes[number].flow;
+            let Path { flow, count, .. } = world.paths[number];
+            let counted = earlier(&self.baseline.counts, number);
             let [cwnd_segments, srtt_s, rto_s] = self.windows[number].means();
             PathResult {
                 flow,
@@ -266,7 +265,7 @@ impl<'a> Meter<'a> {
     fn coding_results(&self, world: &World) -> Vec<CodingResult> {
         let rows = coded(world).enumerate().map(|(index, (number, heard, now))| {
             let (before, then) = earlier(&self.baseline.coded, index);
-            let flow = world.routes[number as usize].flow;
+            let flow = world.paths[number as usize].flow;
             let decoded = heard.decoded - before.decoded;
             CodingResult {
                 flow,
@@ -361,7 +360,7 @@ fn record_internals(series: &mut Vec<InternalSeries>, samples: usize, world: &Wo
 }
 
 fn record_paths(series: &mut PathSeries, world: &World) {
-    for (report, count) in reports(world).zip(&world.counts) {
+    for (report, Path { count, .. }) in reports(world).zip(&world.paths) {
         let of_member = |value: f64| if report.member { value } else { f64::NAN };
         series.cwnd_segments.push(of_member(report.cwnd));
         series.ssthresh_segments.push(of_member(report.ssthresh));

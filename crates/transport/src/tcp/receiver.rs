@@ -58,6 +58,8 @@ pub struct Receiver {
     /// The connection's data; with a single path, its order is that of the path.
     pub(crate) data: Reassembly,
     adaptive: Option<Box<Adaptive>>,
+    /// Whether every segment is acknowledged at once, and none of the rare parts is in use.
+    pub(super) acks_at_once: bool,
 }
 
 /// Parts that few receivers have.
@@ -92,9 +94,12 @@ impl Receiver {
     /// A receiver over `paths` paths.
     pub fn new(settings: impl Into<Arc<ReceiverSettings>>, paths: usize) -> Self {
         let settings: Arc<ReceiverSettings> = settings.into();
+        let adaptive = Adaptive::new(&settings.options, paths);
+        let undelayed = settings.options.delayed_ack == DelayedAck::After(Span::ZERO);
         Receiver {
             data: Reassembly::new(settings.options.first_buffer()),
-            adaptive: Adaptive::new(&settings.options, paths),
+            acks_at_once: undelayed && !settings.transit && adaptive.is_none(),
+            adaptive,
             paths: (0..paths).map(|_| Path::new()).collect(),
             settings,
         }
@@ -104,13 +109,6 @@ impl Receiver {
     #[inline(always)] // called for many connections in turn
     pub fn path(&self, path: usize) -> Option<&impl Sized> {
         self.paths.get(path)
-    }
-
-    /// Whether every segment is acknowledged at once, and none of the rare parts is in use.
-    #[inline(always)] // runs for every segment
-    pub(super) fn acks_at_once(&self) -> bool {
-        let ReceiverSettings { options, transit } = &*self.settings;
-        options.delayed_ack == DelayedAck::After(Span::ZERO) && !transit && self.adaptive.is_none()
     }
 
     /// Adds the bytes of `range` to the data of a connection with several paths.
