@@ -18,7 +18,7 @@ use scenario::Plan;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
-use topology::{Hop, HopTarget, LazyStream, SharedMedia, Stream, TopologyBuilder};
+use topology::{Hop, HopTarget, LazyStream, SharedMedia, Streams, TopologyBuilder};
 use units::{Span, Time};
 
 /// Most packets read from one device before due packets are written and the next device is read.
@@ -58,7 +58,7 @@ pub(crate) enum Wake {
 /// The network and the packets inside it.
 pub(crate) struct Forwarder {
     links: Vec<Link<Packet>>,
-    streams: Vec<Stream>,
+    streams: Streams,
     hops: Vec<Hop>,
     routes: Routes,
     pub(crate) media: SharedMedia<Packet>,

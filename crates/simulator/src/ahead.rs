@@ -9,7 +9,7 @@ use crate::agenda::STAGES;
 use crate::ends::{Ends, Pair};
 use crate::event_source::{EventSource, Numbering, Wake};
 use crate::packed::PackedSegment;
-use crate::world::{Flow, Route, World};
+use crate::world::{Flow, Path, World};
 use network::{Link, prefetch, prefetch_whole};
 use topology::{Hop, HopTarget};
 
@@ -18,7 +18,7 @@ struct Ahead<'a> {
     sources: Numbering,
     links: &'a [Link<PackedSegment>],
     hops: &'a [Hop],
-    routes: &'a [Route],
+    paths: &'a [Path],
     flows: &'a [Flow],
 }
 
@@ -38,10 +38,10 @@ impl World {
         sources: Numbering,
         links: &[Link<PackedSegment>],
         hops: &[Hop],
-        (routes, flows): (&[Route], &[Flow]),
+        (paths, flows): (&[Path], &[Flow]),
         later: [EventSource; STAGES],
     ) {
-        Ahead { sources, links, hops, routes, flows }.prefetch(later);
+        Ahead { sources, links, hops, paths, flows }.prefetch(later);
     }
 }
 
@@ -52,7 +52,7 @@ impl Ahead<'_> {
         self.link(fifth).inspect(|link| link.prefetch_front());
         if let Some(packet) = self.packet(fourth) {
             prefetch(&self.hops[packet.cursor() as usize]);
-            prefetch(&self.routes[packet.path() as usize]);
+            prefetch(&self.paths[packet.path() as usize]);
         }
         match self.packet(third).and_then(|packet| self.next(packet)) {
             Some(Next::Link(link)) => prefetch_whole(link),
@@ -104,7 +104,7 @@ impl Ahead<'_> {
             HopTarget::Link(link) => Some(Next::Link(&self.links[link as usize])),
             HopTarget::Feeder(_) => self.link_of(self.hops[cursor + 1]).map(Next::Link),
             HopTarget::Arrived => {
-                let Route { flow, forward, back, .. } = self.routes[packet.path() as usize];
+                let Path { flow, forward, back, .. } = self.paths[packet.path() as usize];
                 let first = if packet.is_answer() { forward } else { back };
                 Some(Next::End(&self.flows[flow as usize], &self.hops[first as usize]))
             }

@@ -7,7 +7,7 @@ use crate::event_source::Numbering;
 use crate::feeders::Feeders;
 use crate::packed::{PackedSegment, SideStore};
 use crate::traffic;
-use crate::world::{Action, Flow, Fork, PathCount, Route, Totals, World};
+use crate::world::{Action, Flow, Fork, Path, PathCount, Totals, World};
 use control::CongestionController;
 #[cfg(feature = "quic")]
 use network::Rng;
@@ -16,7 +16,7 @@ use scenario::schema;
 use scenario::{Class, Plan};
 use std::iter;
 use std::sync::Arc;
-use topology::{Hop, HopTarget, SharedMedia, Stream, TopologyBuilder, UserLinks};
+use topology::{Hop, HopTarget, SharedMedia, Stream, Streams, TopologyBuilder, UserLinks};
 use transport::tcp::ReceiverSettings;
 use transport::{SenderSettings, Source, coded, tcp, tfrc, udp};
 use units::{Span, Time};
@@ -87,11 +87,10 @@ fn empty() -> World {
     World {
         now: Time::ZERO,
         links: Vec::new(),
-        streams: Vec::new(),
+        streams: Streams::default(),
         flows: Vec::new(),
         classes: Vec::new(),
-        routes: Vec::new(),
-        counts: Vec::new(),
+        paths: Vec::new(),
         hops: Vec::new(),
         forks: Vec::new(),
         feeders: Feeders::default(),
@@ -117,25 +116,24 @@ impl Builder<'_> {
     fn add_class(&mut self, index: u32, class: &Class) {
         let mut starts = Stream::new(self.seed, "flow", &class.name, 0);
         let common = Common { index, class, protocol: protocol(class, self.source(class, 0)) };
-        let (links, hops) = (self.topology.links.len(), self.topology.hops.len());
+        let before = self.topology.size();
         for user in 0..class.count {
             let start = Time::from(class.start) + starts.within(class.spread);
             self.add_flow(&common, start, user);
             if user == 0 {
                 self.reserve(class.count - 1, class.paths.len());
-                self.topology.reserve(class.count - 1, links, hops);
+                self.topology.reserve(class.count - 1, before);
             }
         }
     }
 
     /// Reserves memory for `users` more users with so many paths each.
     fn reserve(&mut self, users: u32, paths: usize) {
-        let World { flows, classes, routes, counts, .. } = &mut self.world;
+        let World { flows, classes, paths: all, .. } = &mut self.world;
         let users = users as usize;
         reserve_in_huge_pages(flows, users);
         reserve_in_huge_pages(classes, users);
-        reserve_in_huge_pages(routes, users * paths);
-        reserve_in_huge_pages(counts, users * paths);
+        reserve_in_huge_pages(all, users * paths);
     }
 
     fn source(&self, class: &Class, user: u32) -> Source {
@@ -145,7 +143,7 @@ impl Builder<'_> {
     fn add_flow(&mut self, common: &Common<'_>, start: Time, user: u32) {
         let Common { index, class, .. } = *common;
         let flow = self.world.flows.len() as u32;
-        let first_path = self.world.routes.len() as u32;
+        let first_path = self.world.paths.len() as u32;
         let owner = (class.name.as_str(), user);
         let mut copies = UserLinks::new();
         for path in &class.paths {
@@ -159,8 +157,8 @@ impl Builder<'_> {
                 .unzip();
             let (forward, back) = (self.join_ways(forward), self.join_ways(back));
             let lower_effort = path.lower_effort;
-            self.world.routes.push(Route { flow, forward, back, lower_effort });
-            self.world.counts.push(PathCount::default());
+            let count = PathCount::default();
+            self.world.paths.push(Path { flow, forward, back, lower_effort, count });
         }
         self.script_links();
         let own = traffic::differs(class).then(|| protocol(class, self.source(class, user)));

@@ -11,7 +11,6 @@
 
 use crate::packed::PackedSegment;
 use network::{Link, LinkSettings, Packet};
-use std::collections::BTreeMap;
 use topology::{Hop, HopTarget, MeasuredLink};
 
 /// A packet in a feeder. The packet itself is in the line behind already.
@@ -53,8 +52,8 @@ pub(crate) struct Feeder {
 pub(crate) struct Feeders {
     /// In the order of their numbers. The links with their numbers in the world stay empty.
     pub(crate) list: Vec<Feeder>,
-    /// Lines, and the number of packets that each withholds because they are still in the feeder.
-    pub(crate) withheld: BTreeMap<u32, u32>,
+    /// During a pause: for each packet that is still in a feeder, the line that withholds it.
+    pub(crate) withheld: Vec<u32>,
 }
 
 /// The sources from which packets reach a link.
@@ -137,7 +136,7 @@ impl Feeders {
                 std::mem::replace(&mut links[number as usize], Link::new(LinkSettings::default()));
             Feeder { number, link: own.retyped() }
         });
-        Feeders { list: list.collect(), withheld: BTreeMap::new() }
+        Feeders { list: list.collect(), withheld: Vec::new() }
     }
 
     /// The links of a world in the order of their numbers, feeders included.

@@ -46,18 +46,16 @@ impl World {
         for Feeder { link, .. } in list {
             self.totals.hops += link.release(self.now);
             for Entered { line, .. } in link.inside() {
-                *withheld.entry(*line).or_default() += 1;
+                self.links[*line as usize].withhold(1);
+                withheld.push(*line);
             }
-        }
-        for (line, packets) in withheld {
-            self.links[*line as usize].withhold(*packets);
         }
     }
 
     /// The world goes on after a pause.
     pub(crate) fn go_on(&mut self) {
-        while let Some((line, packets)) = self.feeders.withheld.pop_first() {
-            self.links[line as usize].readmit(packets);
+        for line in self.feeders.withheld.drain(..) {
+            self.links[line as usize].readmit(1);
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::result::{
     ClassResult, CodingResult, FlowResult, InternalSeries, Outcome, PathResult, PathSeries, Series,
 };
 use crate::trace::Trace;
-use crate::world::{PathCount, World};
+use crate::world::{Path, PathCount, World};
 use control::Verdicts;
 use scenario::Plan;
 use topology::{Histogram, LinkMeter, Mean};
@@ -51,34 +51,71 @@ impl Tally {
     }
 }
 
+/// Sums over the samples of a path.
+#[derive(Clone, Copy, Default)]
+struct Sampled {
+    cwnd: f64,
+    srtt_s: f64,
+    rto_s: f64,
+    samples: u32,
+    /// Samples since the path has had a round-trip time.
+    timed: u32,
+}
+
+impl Sampled {
+    fn add(&mut self, report: &PathReport) {
+        self.cwnd += report.cwnd;
+        self.samples += 1;
+        if report.srtt > Span::ZERO {
+            self.srtt_s += report.srtt.seconds();
+            self.rto_s += report.rto.seconds();
+            self.timed += 1;
+        }
+    }
+
+    /// Mean window in segments, round-trip time and timeout in seconds; `NaN` without samples.
+    fn means(&self) -> [f64; 3] {
+        let Sampled { cwnd, srtt_s, rto_s, samples, timed } = *self;
+        [cwnd / f64::from(samples), srtt_s / f64::from(timed), rto_s / f64::from(timed)]
+    }
+}
+
+/// Bytes that wait at the receiver of a connection for earlier ones.
+#[derive(Clone, Copy, Default)]
+struct Held {
+    /// Over the samples.
+    sum: f64,
+    most: f64,
+}
+
 /// Measures one run.
 pub(crate) struct Meter<'a> {
     plan: &'a Plan,
     links: LinkMeter,
     baseline: Baseline,
-    cwnd: Vec<Mean>,
-    srtt: Vec<Mean>,
-    rto: Vec<Mean>,
+    /// For each path.
+    windows: Vec<Sampled>,
     class_rtt: Vec<(Mean, Histogram)>,
     class_cwnd: Vec<Histogram>,
-    /// For each connection, the mean and the maximum.
-    held: Vec<(Mean, f64)>,
+    /// For each connection.
+    held: Vec<Held>,
+    /// How often the connections were sampled.
+    samples: u32,
     series: Option<Box<Series>>,
 }
 
 impl<'a> Meter<'a> {
     pub(crate) fn new(plan: &'a Plan, planned: Vec<u32>, world: &World, series: bool) -> Self {
-        let paths = world.routes.len();
+        let paths = world.paths.len();
         Meter {
             plan,
             links: LinkMeter::new(plan, planned),
             baseline: Baseline::default(),
-            cwnd: vec![Mean::default(); paths],
-            srtt: vec![Mean::default(); paths],
-            rto: vec![Mean::default(); paths],
+            windows: vec![Sampled::default(); paths],
             class_rtt: vec![Default::default(); plan.classes.len()],
             class_cwnd: vec![Histogram::default(); plan.classes.len()],
-            held: vec![Default::default(); world.flows.len()],
+            held: vec![Held::default(); world.flows.len()],
+            samples: 0,
             series: series.then(Box::default),
         }
     }
@@ -90,7 +127,7 @@ impl<'a> Meter<'a> {
             return; // there is no warm-up, and nothing to subtract
         }
         self.baseline = Baseline {
-            counts: world.counts.clone(),
+            counts: world.paths.iter().map(|path| path.count).collect(),
             tallies: reports(world).map(|report| Tally::of(&report)).collect(),
             goodput: world.flows.iter().map(|flow| flow.ends.delivered()).collect(),
             taken: received(world, Ends::taken),
@@ -116,10 +153,10 @@ impl<'a> Meter<'a> {
     }
 
     fn sample_paths(&mut self, world: &World) {
-        for ((mean, most), flow) in self.held.iter_mut().zip(&world.flows) {
+        self.samples += 1;
+        for (own, flow) in self.held.iter_mut().zip(&world.flows) {
             let held = flow.ends.held() as f64;
-            mean.add(held);
-            *most = most.max(held);
+            *own = Held { sum: own.sum + held, most: own.most.max(held) };
         }
         let started = world.flows.iter().zip(&world.classes);
         for (flow, class) in started.filter(|(flow, _)| flow.ends.start() <= world.now) {
@@ -130,11 +167,9 @@ impl<'a> Meter<'a> {
                     continue;
                 }
                 let number = flow.first_path as usize + path;
-                self.cwnd[number].add(report.cwnd);
+                self.windows[number].add(&report);
                 self.class_cwnd[class].add(report.cwnd);
                 if report.srtt.0 > 0 {
-                    self.srtt[number].add(report.srtt.seconds());
-                    self.rto[number].add(report.rto.seconds());
                     self.class_rtt[class].0.add(report.latest_rtt.seconds());
                     self.class_rtt[class].1.add(report.latest_rtt.seconds());
                 }
@@ -177,10 +212,9 @@ impl<'a> Meter<'a> {
             let user = &mut users[*class as usize];
             *user += 1;
             let paths = flow.first_path as usize..flow.first_path as usize + flow.ends.paths();
-            let arrived = |counts: &[PathCount]| -> u64 {
-                paths.clone().map(|path| earlier(counts, path).arrived_bytes).sum()
-            };
-            let wire = arrived(&world.counts) - arrived(&self.baseline.counts);
+            let before = |path| earlier(&self.baseline.counts, path).arrived_bytes;
+            let wire: u64 =
+                paths.map(|path| world.paths[path].count.arrived_bytes - before(path)).sum();
             let goodput = flow.ends.delivered() - earlier(&self.baseline.goodput, index);
             FlowResult {
                 class: *class,
@@ -190,8 +224,8 @@ impl<'a> Meter<'a> {
                 start_s: flow.ends.start().seconds(),
                 completed_s: flow.ends.completed().map_or(f64::NAN, Time::seconds),
                 fct_s: completion(flow).unwrap_or(f64::NAN),
-                held_bytes: self.held[index].0.get(),
-                held_max_bytes: self.held[index].1,
+                held_bytes: self.held[index].sum / f64::from(self.samples),
+                held_max_bytes: self.held[index].most,
             }
         });
         flows.collect()
@@ -202,8 +236,9 @@ impl<'a> Meter<'a> {
         let rows = reports(world).enumerate().map(|(number, now)| {
             let taken = taken[number].wrapping_sub(earlier(&self.baseline.taken, number));
             let (now, before) = (Tally::of(&now), earlier(&self.baseline.tallies, number));
-            let (count, counted) = (world.counts[number], earlier(&self.baseline.counts, number));
-            let flow = world.routes[number].flow;
+            let Path { flow, count, .. } = world.paths[number];
+            let counted = earlier(&self.baseline.counts, number);
+            let [cwnd_segments, srtt_s, rto_s] = self.windows[number].means();
             PathResult {
                 flow,
                 path: number as u32 - world.flows[flow as usize].first_path,
@@ -219,9 +254,9 @@ impl<'a> Meter<'a> {
                 marks: now.marks - before.marks,
                 undone: now.undone - before.undone,
                 probes: now.probes - before.probes,
-                cwnd_segments: self.cwnd[number].get(),
-                srtt_s: self.srtt[number].get(),
-                rto_s: self.rto[number].get(),
+                cwnd_segments,
+                srtt_s,
+                rto_s,
             }
         });
         rows.collect()
@@ -230,7 +265,7 @@ impl<'a> Meter<'a> {
     fn coding_results(&self, world: &World) -> Vec<CodingResult> {
         let rows = coded(world).enumerate().map(|(index, (number, heard, now))| {
             let (before, then) = earlier(&self.baseline.coded, index);
-            let flow = world.routes[number as usize].flow;
+            let flow = world.paths[number as usize].flow;
             let decoded = heard.decoded - before.decoded;
             CodingResult {
                 flow,
@@ -325,7 +360,7 @@ fn record_internals(series: &mut Vec<InternalSeries>, samples: usize, world: &Wo
 }
 
 fn record_paths(series: &mut PathSeries, world: &World) {
-    for (report, count) in reports(world).zip(&world.counts) {
+    for (report, Path { count, .. }) in reports(world).zip(&world.paths) {
         let of_member = |value: f64| if report.member { value } else { f64::NAN };
         series.cwnd_segments.push(of_member(report.cwnd));
         series.ssthresh_segments.push(of_member(report.ssthresh));

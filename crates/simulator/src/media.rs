@@ -61,7 +61,7 @@ impl World {
     fn leave_host(&mut self, packet: &PackedSegment, link: u32) -> Option<u32> {
         let first = packet.cursor().checked_sub(1)?; // one hop after the medium link
         let number = packet.path();
-        let route = self.routes[number as usize];
+        let route = self.paths[number as usize];
         let begins = first == route.forward && self.hops[first as usize] == Hop::medium_link(link);
         if packet.is_answer() || !begins {
             return None;

@@ -13,7 +13,7 @@ use crate::packed::{Envelope, PackedSegment, SideStore};
 use crate::trace::{Event, EventKind};
 use crate::watch::Watch;
 use network::{Change, Link, Offer, Outcome, Passage};
-use topology::{Hop, HopTarget, LazyStream, SharedMedia, Stream};
+use topology::{Hop, HopTarget, LazyStream, SharedMedia, Streams};
 use transport::{ReceivingEndpoint, SendingEndpoint, Transmit};
 use units::Time;
 use wire::{Ack, Segment};
@@ -34,14 +34,16 @@ pub(crate) struct Flow {
     pub(crate) small_queue: bool,
 }
 
-/// A path: its connection, and the starts of its two routes among the hops.
+/// A path: its connection, the starts of its two routes among the hops, and its counts. They lie
+/// together because an end reads all of them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Route {
+pub(crate) struct Path {
     pub(crate) flow: u32,
     pub(crate) forward: u32,
     pub(crate) back: u32,
     /// Whether its packets are of lower effort, in both directions.
     pub(crate) lower_effort: bool,
+    pub(crate) count: PathCount,
 }
 
 /// A fork, where packets of a path take one of several ways in turn (striping).
@@ -97,14 +99,13 @@ impl Conservation {
 pub(crate) struct World {
     pub(crate) now: Time,
     pub(crate) links: Vec<Link<PackedSegment>>,
-    /// The randomness of each link.
-    pub(crate) streams: Vec<Stream>,
+    /// The randomness of the links.
+    pub(crate) streams: Streams,
     pub(crate) flows: Vec<Flow>,
     /// For each flow the index of its class in the plan; kept apart from the fields used for every
     /// packet.
     pub(crate) classes: Vec<u32>,
-    pub(crate) routes: Vec<Route>,
-    pub(crate) counts: Vec<PathCount>,
+    pub(crate) paths: Vec<Path>,
     /// Routes one after another, each ended by [`Hop::ARRIVED`].
     pub(crate) hops: Vec<Hop>,
     pub(crate) forks: Vec<Fork>,
@@ -178,8 +179,8 @@ impl World {
     /// The next event by `end`. If many are due, memory that later ones will read is prefetched.
     #[inline(always)] // once for every event
     fn next_event(&mut self, end: Time) -> Option<(Time, EventSource)> {
-        let World { agenda, sources, links, hops, routes, flows, .. } = self;
-        agenda.pop(end, |later| World::look_ahead(*sources, links, hops, (routes, flows), later))
+        let World { agenda, sources, links, hops, paths, flows, .. } = self;
+        agenda.pop(end, |later| World::look_ahead(*sources, links, hops, (paths, flows), later))
     }
 
     /// Wakes a source: mostly a link, out of which a packet comes. A plain link has no function of
@@ -378,7 +379,7 @@ impl World {
     #[cold]
     pub(crate) fn lose(&mut self, packet: PackedSegment, link: u32, kind: EventKind) {
         self.totals.dropped += 1;
-        self.counts[packet.path() as usize].lost += u64::from(!packet.is_answer());
+        self.paths[packet.path() as usize].count.lost += u64::from(!packet.is_answer());
         if let Some(watch) = &mut self.watch {
             watch.note(Event { at: self.now, kind, path: packet.path(), link: Some(link) });
             if packet.is_answer() {
@@ -391,25 +392,37 @@ impl World {
     #[inline(always)] // it has one caller
     fn arrive(&mut self, packet: &PackedSegment) {
         self.totals.delivered += 1;
-        let Route { flow, back, lower_effort, .. } = self.routes[packet.path() as usize];
-        let Flow { ends, first_path, header, .. } = &mut self.flows[flow as usize];
+        let Path { flow, forward, back, lower_effort, count } =
+            &mut self.paths[packet.path() as usize];
+        let (flow, lower_effort) = (*flow, *lower_effort);
+        let Flow { ends, first_path, header, small_queue } = &mut self.flows[flow as usize];
         let path = (packet.path() - *first_path) as usize;
         if packet.is_answer() {
             match ends {
-                Ends::Tcp(tcp) if self.watch.is_none() => {
-                    let usual = packet
-                        .as_usual_ack()
-                        .is_some_and(|ack| tcp.sender.on_usual_ack(self.now, path, &ack));
-                    if !usual {
-                        tcp.sender.on_answer(self.now, path, &packet.into_ack(&mut self.store));
+                Ends::Tcp(tcp) if self.watch.is_none() => match packet.as_usual_ack() {
+                    Some(ack) if tcp.sender.on_usual_ack(self.now, path, &ack) => {
+                        if !*small_queue
+                            && let Some(data) = tcp.sender.poll_after_usual_ack(self.now, path)
+                        {
+                            let (header, path) = (u32::from(*header), packet.path());
+                            let envelope =
+                                Envelope { header, path, cursor: *forward, lower_effort };
+                            count.sent += 1;
+                            let settled = tcp.sender.is_settled();
+                            self.launch(PackedSegment::data(&data, envelope));
+                            if settled {
+                                return; // mostly
+                            }
+                        }
                     }
-                }
+                    _ => tcp.sender.on_answer(self.now, path, &packet.into_ack(&mut self.store)),
+                },
                 _ => self.arrive_answer(flow, path, packet),
             }
-            self.pump_here(flow);
+            self.pump(flow);
         } else {
-            let bytes = network::Packet::bytes(packet);
-            self.counts[packet.path() as usize].arrived_bytes += u64::from(bytes);
+            let back = *back;
+            count.arrived_bytes += u64::from(network::Packet::bytes(packet));
             let Ends::Tcp(tcp) = ends else {
                 return self.arrive_data(flow, path, packet);
             };
@@ -450,13 +463,8 @@ impl World {
     }
 
     /// Sends all segments that `flow`'s sender may send, and sets its timer.
+    #[inline(never)] // a usual ACK mostly releases one segment, without this
     pub(crate) fn pump(&mut self, flow: u32) {
-        self.pump_here(flow);
-    }
-
-    /// [`World::pump`] without a call: an ACK mostly releases one segment.
-    #[inline(always)] // runs for every ACK
-    fn pump_here(&mut self, flow: u32) {
         loop {
             let Flow { ends, first_path, header, small_queue } = &mut self.flows[flow as usize];
             let (first, header, small_queue) = (*first_path, u32::from(*header), *small_queue);
@@ -469,7 +477,7 @@ impl World {
                     };
                     settled = tcp.sender.is_settled() && !small_queue;
                     let path = first + path as u32;
-                    let Route { forward, lower_effort, .. } = self.routes[path as usize];
+                    let Path { forward, lower_effort, .. } = self.paths[path as usize];
                     if let Some(watch) = &mut self.watch {
                         watch.sent(self.now, path, &segment.into(), &[]);
                     }
@@ -484,7 +492,7 @@ impl World {
             if small_queue {
                 self.leave_host_at_once(flow, &packet);
             }
-            self.counts[packet.path() as usize].sent += 1;
+            self.paths[packet.path() as usize].count.sent += 1;
             self.launch(packet);
             if settled {
                 return;
@@ -501,7 +509,7 @@ impl World {
         let Flow { ends, first_path, header, .. } = &mut self.flows[flow as usize];
         let envelope = |path| {
             let path = *first_path + path as u32;
-            let Route { forward, lower_effort, .. } = self.routes[path as usize];
+            let Path { forward, lower_effort, .. } = self.paths[path as usize];
             Envelope { header: u32::from(*header), path, cursor: forward, lower_effort }
         };
         if let (Ends::Udp(udp), None) = (&mut *ends, &self.watch) {
@@ -535,7 +543,7 @@ impl World {
         }
         let Flow { first_path, header, .. } = self.flows[flow as usize];
         let path = first_path + path as u32;
-        let Route { back, lower_effort, .. } = self.routes[path as usize];
+        let Path { back, lower_effort, .. } = self.paths[path as usize];
         let envelope = Envelope { header: u32::from(header), path, cursor: back, lower_effort };
         let packet = PackedSegment::ack(ack, envelope, &mut self.store);
         self.launch(packet);
@@ -546,7 +554,7 @@ impl World {
     fn answer(&mut self, flow: u32, Transmit { path, segment }: Transmit<Segment>) {
         let Flow { first_path, header, .. } = self.flows[flow as usize];
         let path = first_path + path as u32;
-        let Route { back, lower_effort, .. } = self.routes[path as usize];
+        let Path { back, lower_effort, .. } = self.paths[path as usize];
         let envelope = Envelope { header: u32::from(header), path, cursor: back, lower_effort };
         let packet = PackedSegment::pack(segment, envelope, &mut self.store);
         if let Some(watch) = &mut self.watch {
@@ -575,7 +583,7 @@ impl World {
     }
 
     fn join(&mut self, path: u32) {
-        let flow = self.routes[path as usize].flow;
+        let flow = self.paths[path as usize].flow;
         let Flow { ends, first_path, .. } = &mut self.flows[flow as usize];
         let seq = ends.join((path - *first_path) as usize);
         let started = ends.start() <= self.now;
@@ -589,7 +597,7 @@ impl World {
     }
 
     fn leave(&mut self, path: u32) {
-        let flow = self.routes[path as usize].flow;
+        let flow = self.paths[path as usize].flow;
         let Flow { ends, first_path, .. } = &mut self.flows[flow as usize];
         ends.leave((path - *first_path) as usize);
         let started = ends.start() <= self.now;

@@ -1,6 +1,6 @@
 //! Builds the links of a plan and the routes through them.
 
-use crate::{Hop, SharedMedia, Stream, link_change, link_settings};
+use crate::{Hop, SharedMedia, Stream, Streams, link_change, link_settings};
 use network::{Change, Link, Packet, reserve_in_huge_pages};
 use scenario::Plan;
 use units::Time;
@@ -20,8 +20,8 @@ pub struct TopologyBuilder<'a, P> {
     shared: Vec<Option<u32>>,
     /// The links.
     pub links: Vec<Link<P>>,
-    /// The random stream of each link.
-    pub streams: Vec<Stream>,
+    /// The random streams of the links that may draw.
+    pub streams: Streams,
     /// For each link its index in the plan, or that of the link that it copies.
     pub planned: Vec<u32>,
     /// Routes one after another, each ended by [`Hop::ARRIVED`]. A link of the plan over a shared
@@ -41,7 +41,7 @@ impl<'a, P: Packet> TopologyBuilder<'a, P> {
             seed,
             shared: Vec::new(),
             links: Vec::new(),
-            streams: Vec::new(),
+            streams: Streams::default(),
             planned: Vec::new(),
             hops: Vec::new(),
             media: SharedMedia::new(plan, seed),
@@ -77,35 +77,56 @@ impl<'a, P: Packet> TopologyBuilder<'a, P> {
         begin
     }
 
-    /// Reserves memory for `users` more users like the one that was added when there were `links`
-    /// links and `hops` hops.
-    pub fn reserve(&mut self, users: u32, links: usize, hops: usize) {
-        let users = users as usize;
-        let (links, hops) = (users * (self.links.len() - links), users * (self.hops.len() - hops));
+    /// How much there is now.
+    pub fn size(&self) -> Size {
+        Size { links: self.links.len(), streams: self.streams.len(), hops: self.hops.len() }
+    }
+
+    /// Reserves memory for `users` more users like the one that was added since the size was
+    /// `before`.
+    pub fn reserve(&mut self, users: u32, before: Size) {
+        let (now, users) = (self.size(), users as usize);
+        let (links, hops) = (users * (now.links - before.links), users * (now.hops - before.hops));
         reserve_in_huge_pages(&mut self.links, links);
-        reserve_in_huge_pages(&mut self.streams, links);
+        self.streams.reserve(users * (now.streams - before.streams));
         reserve_in_huge_pages(&mut self.planned, links);
         reserve_in_huge_pages(&mut self.hops, hops);
     }
 
-    /// Adds a link of the plan. A per-user link has a random stream for each user, named by the
-    /// class, so that adding or removing a class changes no other stream.
+    /// Adds a link of the plan. A per-user link that may draw has a random stream for each user,
+    /// named by the class, so that adding or removing a class changes no other stream.
     fn add_link(&mut self, planned: usize, user: Option<(&str, u32)>) -> u32 {
         let link = &self.plan.links[planned];
         let number = self.links.len() as u32;
         self.links.push(Link::new(link_settings(link)));
-        self.streams.push(match user {
-            None => Stream::new(self.seed, "link", &link.name, 0),
-            Some((class, user)) => {
-                let name = format!("{}.{class}", link.name); // no name has a dot
-                Stream::new(self.seed, "link of a user", &name, u64::from(user))
-            }
-        });
+        // A change may bring loss.
+        if !self.links[number as usize].is_unlimited() || !link.changes.is_empty() {
+            self.streams.push(number, self.stream(&link.name, user));
+        }
         self.planned.push(planned as u32);
         let changes = link.changes.iter().map(|it| (Time::from(it.at), number, link_change(it)));
         self.changes.extend(changes);
         number
     }
+
+    /// The random stream of a link, or of a user's copy of it.
+    fn stream(&self, link: &str, user: Option<(&str, u32)>) -> Stream {
+        match user {
+            None => Stream::new(self.seed, "link", link, 0),
+            Some((class, user)) => {
+                let name = format!("{link}.{class}"); // no name has a dot
+                Stream::new(self.seed, "link of a user", &name, u64::from(user))
+            }
+        }
+    }
+}
+
+/// The numbers of links, streams and hops of a [`TopologyBuilder`].
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    links: usize,
+    streams: usize,
+    hops: usize,
 }
 
 #[cfg(test)]
@@ -163,7 +184,7 @@ mod tests {
         let changed: Vec<_> = builder.changes.iter().map(|(at, link, _)| (*at, *link)).collect();
         let at = Time::ZERO + Span::millis(5);
         assert_eq!(changed, [(at, 3), (at, 4)]);
-        assert_ne!(builder.streams[3].uniform(), builder.streams[4].uniform());
+        assert_ne!(builder.streams.of(3).uniform(), builder.streams.of(4).uniform());
     }
 
     #[test]
@@ -175,7 +196,8 @@ mod tests {
         }
         let mut meter = LinkMeter::new(&plan, builder.planned);
         for link in [3, 4] {
-            let offer = builder.links[link].offer(Time::ZERO, Box1000, &mut builder.streams[link]);
+            let offer =
+                builder.links[link].offer(Time::ZERO, Box1000, builder.streams.of(link as u32));
             assert!(matches!(offer, Offer::Wake(_)));
         }
         meter.start(builder.links.iter().map(|link| link as &dyn MeasuredLink), &builder.media);

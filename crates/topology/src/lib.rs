@@ -13,7 +13,7 @@ mod shared_media;
 mod stations;
 mod stream;
 
-pub use builder::{TopologyBuilder, UserLinks};
+pub use builder::{Size, TopologyBuilder, UserLinks};
 pub use histogram::{Histogram, Mean};
 pub use hop::{Hop, HopTarget};
 pub use measure::{LinkMeter, LinkResult, LinkSeries, MeasuredLink};
@@ -21,4 +21,4 @@ pub use routing::{HopSeries, NodeSeries, RouteResult, WayResult};
 pub use settings::{link_change, link_settings};
 pub use shared_media::SharedMedia;
 pub use stations::{StationResult, StationSeries};
-pub use stream::{LazyStream, Stream};
+pub use stream::{LazyStream, Stream, Streams};

@@ -1,7 +1,7 @@
 //! Named random streams, one for each component, so that adding a component changes no other
 //! stream.
 
-use network::Rng;
+use network::{Rng, reserve_in_huge_pages};
 use rand_core::Rng as _;
 use rand_pcg::Pcg64Mcg;
 use units::Span;
@@ -48,18 +48,58 @@ impl Rng for Stream {
     }
 }
 
-/// One of many streams, looked up at its first draw: most hops draw nothing.
+/// The streams of the links that may draw. Private lines mostly draw nothing and have none.
+#[derive(Clone, Debug, Default)]
+pub struct Streams {
+    /// Numbers of the links, in ascending order.
+    links: Vec<u32>,
+    streams: Vec<Stream>,
+}
+
+impl Streams {
+    /// Adds the stream of `link`, whose number is above those of the links before.
+    pub(crate) fn push(&mut self, link: u32, stream: Stream) {
+        debug_assert!(self.links.last().is_none_or(|last| *last < link), "not in order");
+        self.links.push(link);
+        self.streams.push(stream);
+    }
+
+    /// Reserves memory for the streams of `more` links.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        reserve_in_huge_pages(&mut self.links, more);
+        reserve_in_huge_pages(&mut self.streams, more);
+    }
+
+    /// The number of streams.
+    pub(crate) fn len(&self) -> usize {
+        self.links.len()
+    }
+
+    /// The stream of `link`.
+    ///
+    /// # Panics
+    /// If the link draws nothing by its plan: that is a fault of the caller.
+    pub fn of(&mut self, link: u32) -> &mut Stream {
+        let own = match self.links.get(link as usize) {
+            Some(number) if *number == link => link as usize, // so do all links before it
+            _ => self.links.binary_search(&link).expect("a link that may draw has a stream"),
+        };
+        &mut self.streams[own]
+    }
+}
+
+/// The stream of a link, looked up at its first draw: most hops draw nothing.
 pub struct LazyStream<'a> {
     /// All streams.
-    pub streams: &'a mut [Stream],
-    /// The index of this stream.
+    pub streams: &'a mut Streams,
+    /// The number of the link.
     pub index: u32,
 }
 
 impl Rng for LazyStream<'_> {
     #[inline]
     fn uniform(&mut self) -> f64 {
-        self.streams[self.index as usize].uniform()
+        self.streams.of(self.index).uniform()
     }
 }
 
@@ -75,6 +115,16 @@ mod tests {
         assert_ne!(first(1, "ap1", 0), first(2, "ap1", 0));
         assert_ne!(first(1, "ap1", 0), first(1, "ap2", 0));
         assert_ne!(first(1, "ap1", 0), first(1, "ap1", 1));
+    }
+
+    #[test]
+    fn a_link_that_draws_has_its_own_stream_wherever_links_without_one_are() {
+        let fresh = |link: u32| Stream::new(1, "link", "x", u64::from(link));
+        let mut streams = Streams::default();
+        [0, 1, 4, 9].into_iter().for_each(|link| streams.push(link, fresh(link)));
+        for link in [0, 1, 4, 9] {
+            assert_eq!(streams.of(link).uniform(), fresh(link).uniform());
+        }
     }
 
     #[test]

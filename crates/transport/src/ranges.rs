@@ -2,11 +2,17 @@
 
 use wire::Range;
 
-/// Sorted ranges; empty, and without memory, while all data arrives in order.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Sorted ranges. Two words, because nearly every set of a large run is empty.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct RangeSet {
-    ranges: Vec<Range>,
     bytes: u64,
+    /// Absent until the first insertion.
+    list: Option<Box<List>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct List {
+    ranges: Vec<Range>,
 }
 
 impl RangeSet {
@@ -16,15 +22,17 @@ impl RangeSet {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
+        self.bytes == 0
     }
 
     pub(crate) fn ranges(&self) -> &[Range] {
-        &self.ranges
+        self.list.as_deref().map_or(&[], |list| &list.ranges)
     }
 
     pub(crate) fn clear(&mut self) {
-        self.ranges.clear();
+        if let Some(list) = &mut self.list {
+            list.ranges.clear();
+        }
         self.bytes = 0;
     }
 
@@ -33,21 +41,22 @@ impl RangeSet {
         if range.is_empty() {
             return 0;
         }
-        if self.ranges.last().is_none_or(|last| last.end < range.start) {
-            self.ranges.push(range); // mostly it is the newest data
+        let ranges = &mut self.list.get_or_insert_default().ranges;
+        if ranges.last().is_none_or(|last| last.end < range.start) {
+            ranges.push(range); // mostly it is the newest data
             self.bytes += range.len();
             return range.len();
         }
         // The ranges that touch it are first..last; they merge with it.
-        let first = self.ranges.partition_point(|r| r.end < range.start);
-        let last = self.ranges.partition_point(|r| r.start <= range.end);
-        let before: u64 = self.ranges[first..last].iter().map(|r| r.len()).sum();
+        let first = ranges.partition_point(|r| r.end < range.start);
+        let last = ranges.partition_point(|r| r.start <= range.end);
+        let before: u64 = ranges[first..last].iter().map(|r| r.len()).sum();
         let mut merged = range;
         if first < last {
-            merged.start = merged.start.min(self.ranges[first].start);
-            merged.end = merged.end.max(self.ranges[last - 1].end);
+            merged.start = merged.start.min(ranges[first].start);
+            merged.end = merged.end.max(ranges[last - 1].end);
         }
-        self.ranges.splice(first..last, [merged]);
+        ranges.splice(first..last, [merged]);
         let added = merged.len() - before;
         self.bytes += added;
         added
@@ -55,10 +64,13 @@ impl RangeSet {
 
     /// Forgets everything below `edge` and returns the number of bytes forgotten.
     pub(crate) fn remove_below(&mut self, edge: u64) -> u64 {
+        let Some(List { ranges }) = self.list.as_deref_mut() else {
+            return 0;
+        };
         let mut removed = 0;
-        let whole = self.ranges.partition_point(|r| r.end <= edge);
-        removed += self.ranges.drain(..whole).map(Range::len).sum::<u64>();
-        if let Some(first) = self.ranges.first_mut().filter(|r| r.start < edge) {
+        let whole = ranges.partition_point(|r| r.end <= edge);
+        removed += ranges.drain(..whole).map(Range::len).sum::<u64>();
+        if let Some(first) = ranges.first_mut().filter(|r| r.start < edge) {
             removed += edge - first.start;
             first.start = edge;
         }
@@ -68,37 +80,40 @@ impl RangeSet {
 
     /// Removes a range.
     pub(crate) fn remove(&mut self, range: Range) {
-        let first = self.ranges.partition_point(|r| r.end <= range.start);
-        let last = self.ranges.partition_point(|r| r.start < range.end);
+        let Some(List { ranges }) = self.list.as_deref_mut() else {
+            return;
+        };
+        let first = ranges.partition_point(|r| r.end <= range.start);
+        let last = ranges.partition_point(|r| r.start < range.end);
         if range.is_empty() || first >= last {
             return;
         }
-        let before: u64 = self.ranges[first..last].iter().map(|r| r.len()).sum();
-        let left = Range { start: self.ranges[first].start, end: range.start };
-        let right = Range { start: range.end, end: self.ranges[last - 1].end };
+        let before: u64 = ranges[first..last].iter().map(|r| r.len()).sum();
+        let left = Range { start: ranges[first].start, end: range.start };
+        let right = Range { start: range.end, end: ranges[last - 1].end };
         let rest = [left, right].into_iter().filter(|r| !r.is_empty());
         let after: u64 = rest.clone().map(Range::len).sum();
-        self.ranges.splice(first..last, rest);
+        ranges.splice(first..last, rest);
         self.bytes -= before - after;
     }
 
     /// Bytes in the set below `edge`.
     pub(crate) fn bytes_below(&self, edge: u64) -> u64 {
-        self.ranges.iter().take_while(|r| r.start < edge).map(|r| r.end.min(edge) - r.start).sum()
+        self.ranges().iter().take_while(|r| r.start < edge).map(|r| r.end.min(edge) - r.start).sum()
     }
 
     /// The range that contains the byte `at`.
     pub(crate) fn containing(&self, at: u64) -> Option<Range> {
-        let index = self.ranges.partition_point(|r| r.end <= at);
-        self.ranges.get(index).copied().filter(|r| r.start <= at)
+        let index = self.ranges().partition_point(|r| r.end <= at);
+        self.ranges().get(index).copied().filter(|r| r.start <= at)
     }
 
     /// The first bytes from `from` on, below `limit`, that are *not* in the set.
     pub(crate) fn first_gap(&self, from: u64, limit: u64) -> Option<Range> {
-        let index = self.ranges.partition_point(|r| r.end <= from);
-        let (start, end) = match self.ranges.get(index) {
+        let index = self.ranges().partition_point(|r| r.end <= from);
+        let (start, end) = match self.ranges().get(index) {
             Some(r) if r.start <= from => {
-                (r.end, self.ranges.get(index + 1).map_or(limit, |next| next.start.min(limit)))
+                (r.end, self.ranges().get(index + 1).map_or(limit, |next| next.start.min(limit)))
             }
             Some(r) => (from, r.start.min(limit)),
             None => (from, limit),
@@ -108,14 +123,14 @@ impl RangeSet {
 
     /// The gaps of the set from `from` on, below its last byte.
     pub(crate) fn gaps(&self, from: u64) -> impl Iterator<Item = Range> + '_ {
-        let ends = std::iter::once(from).chain(self.ranges.iter().map(|range| range.end));
-        let gaps = ends.zip(&self.ranges).map(|(start, next)| Range { start, end: next.start });
+        let ends = std::iter::once(from).chain(self.ranges().iter().map(|range| range.end));
+        let gaps = ends.zip(self.ranges()).map(|(start, next)| Range { start, end: next.start });
         gaps.filter(|gap| !gap.is_empty())
     }
 
     /// If the set begins at `edge`, removes that first range and returns its end.
     pub(crate) fn take_front_at(&mut self, edge: u64) -> u64 {
-        match self.ranges.first() {
+        match self.ranges().first() {
             Some(first) if first.start <= edge => {
                 let end = first.end.max(edge);
                 self.remove_below(end);

@@ -23,11 +23,9 @@ fn terms<N>(path: &PathView<N>) -> Terms {
 
 /// RFC 6356 §3 eq. (2), divided by `w_tot`: what one acknowledged segment adds.
 fn linked_by(terms: impl Iterator<Item = Terms>) -> f64 {
-    let (mut x, mut best) = (0.0, 0.0);
-    for [rate, other] in terms {
-        x += rate;
-        best = if other > best { other } else { best };
-    }
+    let (x, best) = terms.fold((0.0, 0.0), |(x, best), [rate, other]| {
+        (x + rate, if other > best { other } else { best })
+    });
     best / (x * x)
 }
 

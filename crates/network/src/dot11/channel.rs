@@ -318,10 +318,7 @@ impl<P: Packet> Channel<P> {
     /// `from` begins to send its oldest packets.
     fn begin(&mut self, now: Time, from: usize, rng: &mut dyn Rng) {
         self.sends_at[from] = Time::NEVER;
-        let links = &self.links;
-        let oldest =
-            |link: &&u32| links[**link as usize].next().map_or(u64::MAX, |waiting| waiting.order);
-        let Some(&link) = self.stations[from].links.iter().min_by_key(oldest) else {
+        let Some(link) = self.oldest_link(from) else {
             return; // a station without links never sends
         };
         let mode = self.mode(link);
@@ -346,6 +343,16 @@ impl<P: Packet> Channel<P> {
         self.exchanges.push(exchange);
         self.interfere(index);
         self.tell(now, from);
+    }
+
+    /// The link of a station whose first packet has waited longest.
+    fn oldest_link(&self, station: usize) -> Option<u32> {
+        let links = &self.stations[station].links;
+        if let [only] = **links {
+            return Some(only); // mostly
+        }
+        let order = |link: u32| self.links[link as usize].next().map(|waiting| waiting.order);
+        links.iter().copied().min_by_key(|link| order(*link).unwrap_or(u64::MAX))
     }
 
     /// How a station chooses its mode.
@@ -458,23 +465,18 @@ impl<P: Packet> Channel<P> {
         let answer = if exchange.packets == 1 { mode.ack } else { mode.block_ack };
         let answer_ends = now + self.phy.sifs + answer;
         self.overhear(&exchange, answer_ends);
-        if self.receive(&exchange, rng) {
-            let (interference, deaf) = (0.0, false);
-            self.exchanges[index] = Exchange {
-                stage: Stage::Answer,
-                until: answer_ends,
-                interference,
-                deaf,
-                ..exchange
-            };
+        let received = self.receive(&exchange, rng);
+        let own = &mut self.exchanges[index];
+        if received {
+            (own.stage, own.until) = (Stage::Answer, answer_ends);
+            (own.interference, own.deaf) = (0.0, false);
             self.interfere(index);
             self.answer(now, exchange.from, to);
+            self.pass_on(exchange.link, to);
         } else {
-            let until = now + self.phy.ack_timeout;
-            self.exchanges[index] = Exchange { stage: Stage::Silence, until, ..exchange };
+            (own.stage, own.until) = (Stage::Silence, now + self.phy.ack_timeout);
             self.clear(now, exchange.from);
         }
-        self.pass_on(exchange.link, to);
     }
 
     /// Decides which packets of an exchange are received. Returns whether any is, in which case the
@@ -548,7 +550,11 @@ impl<P: Packet> Channel<P> {
 
     /// An exchange is over: packets that are acknowledged or out of attempts leave the queue.
     fn finish(&mut self, now: Time, index: usize, answered: bool, rng: &mut dyn Rng) {
-        let Exchange { from, to, link, packets, .. } = self.exchanges.remove(index);
+        let Exchange { from, to, link, packets, .. } = self.exchanges[index];
+        match index + 1 == self.exchanges.len() {
+            true => self.exchanges.truncate(index), // mostly; moves nothing
+            false => _ = self.exchanges.remove(index),
+        }
         let most = self.settings.attempts;
         let (mut acknowledged, mut failures) = (0, 0);
         let outcomes = &mut self.outcomes;

@@ -15,6 +15,9 @@ struct Run {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mapping {
     runs: VecDeque<Run>,
+    /// All data of the path below was outstanding when the path last failed, and was then offered
+    /// to other paths.
+    pub(crate) offered: u64,
 }
 
 impl Mapping {

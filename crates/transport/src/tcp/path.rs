@@ -35,14 +35,16 @@ pub(crate) use timer::Fired;
 /// Duplicate ACKs that indicate a loss without SACK (RFC 5681 §3.2).
 const DUP_ACKS: u32 = 3;
 
+/// Counters of a path. All but the retransmissions count at most once in a round trip, or in a
+/// timeout.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) retransmits: u64,
-    pub(crate) timeouts: u64,
-    pub(crate) recoveries: u64,
-    pub(crate) marks: u64,
-    pub(crate) undone: u64,
-    pub(crate) probes: u64,
+    pub(crate) timeouts: u32,
+    pub(crate) recoveries: u32,
+    pub(crate) marks: u32,
+    pub(crate) undone: u32,
+    pub(crate) probes: u32,
 }
 
 /// One path of a sender.
@@ -60,9 +62,6 @@ pub(crate) struct Path {
     last_sent: Time,
     /// Kept only for connections with several paths.
     pub(crate) mapping: Option<Box<Mapping>>,
-    /// All data below was outstanding when the path last failed, and was then offered to other
-    /// paths.
-    offered: u64,
     handshake: Handshake,
     suspension: Suspension,
     /// Absent while all its parts are off.
@@ -92,7 +91,8 @@ pub(crate) struct Recovery {
     dupacks: u32,
     /// Recovery ends when all data below is acknowledged (RecoveryPoint, `recover`).
     point: u64,
-    prr: Prr,
+    /// Present from the first recovery on.
+    prr: Option<Box<Prr>>,
 }
 
 /// Whether the path may be chosen for new data.
@@ -121,6 +121,12 @@ pub(crate) struct HostQueue {
     limit: u64,
 }
 
+impl Recovery {
+    fn prr(&mut self) -> &mut Prr {
+        self.prr.get_or_insert_default()
+    }
+}
+
 impl Path {
     pub(crate) fn new(multipath: bool, settings: &SenderSettings) -> Self {
         Path {
@@ -133,7 +139,7 @@ impl Path {
                 partial: false,
                 dupacks: 0,
                 point: 0,
-                prr: Prr::default(),
+                prr: None,
             },
             standing: Standing {
                 member: true,
@@ -150,7 +156,6 @@ impl Path {
             window: 0,
             last_sent: Time::ZERO,
             mapping: multipath.then(Box::default),
-            offered: 0,
             handshake: Handshake::new(settings.options.handshake),
             suspension: Suspension::No,
             tracking: Tracking::new(settings),
@@ -313,7 +318,7 @@ impl Path {
         self.recovery.point = self.board.nxt;
         self.recovery.partial = false;
         self.tally.recoveries += 1;
-        self.recovery.prr = Prr::enter(self.board.outstanding(), segment);
+        *self.recovery.prr() = Prr::enter(self.board.outstanding(), segment);
         self.before_reduction();
         // A reduction by a mark in this window of data is neither repeated for a loss, nor undone.
         match self.board.una >= self.answered_marks() {
@@ -322,7 +327,7 @@ impl Path {
         }
         self.refresh(control.window(me).cwnd, settings);
         self.reduce(now, progress, settings, control, me);
-        self.recovery.prr.allow_first(segment);
+        self.recovery.prr().allow_first(segment);
     }
 
     /// Control has judged losses that coding did not repair to be congestion: recovery begins
@@ -355,10 +360,11 @@ impl Path {
             self.board.detect_loss(segment);
         }
         let ssthresh = control.window(me).ssthresh;
-        self.recovery.prr.on_ack(progress.delivered, self.board.pipe(), ssthresh, segment);
+        let pipe = self.board.pipe();
+        self.recovery.prr().on_ack(progress.delivered, pipe, ssthresh, segment);
         if !self.recovery.sack && progress.acked > 0 {
             // RFC 6582 §3.2: a partial ACK sends the next hole at once
-            self.recovery.prr.allow_first(segment);
+            self.recovery.prr().allow_first(segment);
         }
     }
 

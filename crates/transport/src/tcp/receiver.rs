@@ -25,8 +25,8 @@ pub(super) struct Path {
     /// Next byte expected (RCV.NXT).
     pub(super) next: u64,
     out_of_order: RangeSet,
-    /// One byte of each recently received range, newest first (for the order of SACK blocks).
-    recent: [u64; MAX_SACKS],
+    /// Absent while no SACK block was needed.
+    reported: Option<Box<Reported>>,
     /// Time stamp that the next ACK echoes: the one of the oldest segment not acknowledged yet.
     pub(super) echo: Time,
     /// One-way delay of that segment, if ACKs report it.
@@ -35,10 +35,17 @@ pub(super) struct Path {
     due: Time,
     /// ECN: a mark is echoed until the sender reports that it has reduced its window.
     echoed: Flags,
-    /// The part of the newest segment that had arrived before.
-    duplicate: Option<Range>,
     /// Payload bytes received, each counted once, minus the value of `next`; wraps.
     taken: u64,
+}
+
+/// What SACK blocks report besides the ranges that have arrived.
+#[derive(Debug, Default)]
+struct Reported {
+    /// One byte of each recently received range, newest first (for the order of SACK blocks).
+    recent: [u64; MAX_SACKS],
+    /// The part of the newest segment that had arrived before.
+    duplicate: Option<Range>,
 }
 
 /// The receiving endpoint of one connection. The application reads data at once when it is in
@@ -51,6 +58,8 @@ pub struct Receiver {
     /// The connection's data; with a single path, its order is that of the path.
     pub(crate) data: Reassembly,
     adaptive: Option<Box<Adaptive>>,
+    /// Whether every segment is acknowledged at once, and none of the rare parts is in use.
+    pub(super) acks_at_once: bool,
 }
 
 /// Parts that few receivers have.
@@ -85,9 +94,12 @@ impl Receiver {
     /// A receiver over `paths` paths.
     pub fn new(settings: impl Into<Arc<ReceiverSettings>>, paths: usize) -> Self {
         let settings: Arc<ReceiverSettings> = settings.into();
+        let adaptive = Adaptive::new(&settings.options, paths);
+        let undelayed = settings.options.delayed_ack == DelayedAck::After(Span::ZERO);
         Receiver {
             data: Reassembly::new(settings.options.first_buffer()),
-            adaptive: Adaptive::new(&settings.options, paths),
+            acks_at_once: undelayed && !settings.transit && adaptive.is_none(),
+            adaptive,
             paths: (0..paths).map(|_| Path::new()).collect(),
             settings,
         }
@@ -97,13 +109,6 @@ impl Receiver {
     #[inline(always)] // called for many connections in turn
     pub fn path(&self, path: usize) -> Option<&impl Sized> {
         self.paths.get(path)
-    }
-
-    /// Whether every segment is acknowledged at once, and none of the rare parts is in use.
-    #[inline(always)] // runs for every segment
-    pub(super) fn acks_at_once(&self) -> bool {
-        let ReceiverSettings { options, transit } = &*self.settings;
-        options.delayed_ack == DelayedAck::After(Span::ZERO) && !transit && self.adaptive.is_none()
     }
 
     /// Adds the bytes of `range` to the data of a connection with several paths.
@@ -214,7 +219,7 @@ impl Receiver {
         let in_order = data.seq <= side.next && end > side.next;
         let filled_hole = in_order && !side.out_of_order.is_empty();
         if self.settings.options.dsack {
-            side.duplicate = side.arrived_again(Range { start: data.seq, end });
+            side.look_for_copy(Range { start: data.seq, end });
         }
         if in_order {
             side.next = side.out_of_order.take_front_at(end);
@@ -327,12 +332,11 @@ impl Path {
         Path {
             next: 0,
             out_of_order: RangeSet::default(),
-            recent: [0; MAX_SACKS],
+            reported: None,
             echo: Time::ZERO,
             transit: Span::ZERO,
             due: Time::NEVER,
             echoed: Flags::NONE,
-            duplicate: None,
             taken: 0,
         }
     }
@@ -362,6 +366,14 @@ impl Path {
         }
     }
 
+    /// Keeps the part of the newest segment that had arrived before, for the next ACK.
+    fn look_for_copy(&mut self, segment: Range) {
+        let duplicate = self.arrived_again(segment);
+        if duplicate.is_some() || self.reported.is_some() {
+            self.reported.get_or_insert_default().duplicate = duplicate;
+        }
+    }
+
     /// The first bytes of `range` that had arrived before, if any.
     fn arrived_again(&self, range: Range) -> Option<Range> {
         let below = Range { start: range.start, end: range.end.min(self.next) };
@@ -376,23 +388,28 @@ impl Path {
     /// Keeps a range that arrived above a hole.
     fn hold(&mut self, range: Range) {
         self.out_of_order.insert(range);
-        let again = self.recent.iter().position(|at| {
+        let Reported { recent, .. } = &mut **self.reported.get_or_insert_default();
+        let again = recent.iter().position(|at| {
             self.out_of_order.containing(*at) == self.out_of_order.containing(range.start)
         });
         let replaced = again.unwrap_or(MAX_SACKS - 1);
-        self.recent.copy_within(0..replaced, 1);
-        self.recent[0] = range.start;
+        recent.copy_within(0..replaced, 1);
+        recent[0] = range.start;
     }
 
     /// RFC 2018 §4: the range of the newest segment first, then those reported most recently.
     fn sacks(&mut self) -> Sacks {
+        let Some(Reported { recent, duplicate }) = self.reported.as_deref_mut() else {
+            return Sacks::default();
+        };
+        let duplicate = duplicate.take();
         if self.out_of_order.is_empty() {
-            return match self.duplicate {
+            return match duplicate {
                 None => Sacks::default(),
-                Some(_) => Sacks::new(self.duplicate.take()),
+                Some(_) => Sacks::new(duplicate),
             };
         }
-        let newest = self.recent.iter().filter_map(|at| self.out_of_order.containing(*at));
+        let newest = recent.iter().filter_map(|at| self.out_of_order.containing(*at));
         let mut blocks: [Range; MAX_SACKS] = [Range::default(); MAX_SACKS];
         let mut count = 0;
         for block in newest {
@@ -401,12 +418,9 @@ impl Path {
                 count += 1;
             }
         }
-        match self.duplicate {
+        match duplicate {
             None => Sacks::first(count, blocks),
-            Some(_) => {
-                let duplicate = self.duplicate.take();
-                Sacks::new(duplicate.into_iter().chain(blocks[..count].iter().copied()))
-            }
+            Some(_) => Sacks::new(duplicate.into_iter().chain(blocks[..count].iter().copied())),
         }
     }
 }

@@ -35,8 +35,8 @@ pub(crate) struct Scoreboard {
     dup_bytes: u64,
     /// Lost retransmissions: below `rexmit_edge`, and so below `lost_edge`.
     again: RangeSet,
-    /// Bytes found lost so far; `None` if they are not counted.
-    lost_total: Option<u64>,
+    /// Bytes found lost so far, if they are counted: few senders need it.
+    lost_total: Option<Box<u64>>,
 }
 
 /// The changes by an acknowledgement.
@@ -57,13 +57,14 @@ impl Scoreboard {
 
     /// A board that counts the bytes that it finds lost if `counts`.
     pub(crate) fn new(counts: bool) -> Self {
-        Scoreboard { lost_total: counts.then_some(0), ..Scoreboard::default() }
+        Scoreboard { lost_total: counts.then(Box::default), ..Scoreboard::default() }
     }
 
     /// Counts bytes found lost; `lost` is computed only if losses are counted.
     fn count(&mut self, lost: impl FnOnce(&Scoreboard) -> u64) {
-        if let Some(total) = self.lost_total {
-            self.lost_total = Some(total + lost(self));
+        if self.lost_total.is_some() {
+            let found = lost(self);
+            self.lost_total.as_deref_mut().into_iter().for_each(|total| *total += found);
         }
     }
 
@@ -99,7 +100,7 @@ impl Scoreboard {
 
     /// Bytes found lost so far; a byte lost twice counts twice.
     pub(crate) fn lost_total(&self) -> u64 {
-        self.lost_total.unwrap_or(0)
+        self.lost_total.as_deref().copied().unwrap_or(0)
     }
 
     /// Whether at least `DupThresh` segments have arrived out of order.

@@ -47,6 +47,8 @@ pub struct Sender<E> {
     sooner: bool,
     /// The needs of control beyond ACKs and losses.
     needs: Needs,
+    /// Whether control needs neither siblings nor delays.
+    needs_little: bool,
     /// State that few connections need; absent if all of it is unused.
     extensions: Option<Box<Extensions>>,
     /// When the last byte of a transfer was acknowledged; never before that.
@@ -61,6 +63,7 @@ impl<E: CongestionController> Sender<E> {
             extensions: Extensions::new(&settings, paths),
             paths: (0..paths).map(|_| Path::new(paths > 1, &settings)).collect(),
             several: (paths > 1).then(|| Box::new(Several::new(&settings, paths))),
+            needs_little: !control.needs().siblings && !control.needs().delays,
             needs: control.needs(),
             settings,
             control,
@@ -129,7 +132,7 @@ impl<E: CongestionController> Sender<E> {
     /// Whether there are no extensions, and control needs neither siblings nor delays.
     #[inline(always)] // runs for every ACK
     pub(super) fn is_usual(&self) -> bool {
-        self.extensions.is_none() && !self.needs.siblings && !self.needs.delays
+        self.extensions.is_none() && self.needs_little
     }
 
     /// An event occurred: polling may give a segment again, and timers may have changed.
@@ -472,11 +475,11 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
             member: standing.member && !self.paths[path].suspended(),
             recovering: recovery.phase != Phase::Open,
             retransmits: tally.retransmits,
-            timeouts: tally.timeouts,
-            recoveries: tally.recoveries,
-            marks: tally.marks,
-            undone: tally.undone,
-            probes: tally.probes,
+            timeouts: tally.timeouts.into(),
+            recoveries: tally.recoveries.into(),
+            marks: tally.marks.into(),
+            undone: tally.undone.into(),
+            probes: tally.probes.into(),
             echoed: 0,
             verdicts: self.control.verdicts(path),
         }

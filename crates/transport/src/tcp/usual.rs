@@ -36,7 +36,7 @@ impl Receiver {
     /// Processes `data` if it is usual for `path`, and returns its ACK.
     #[inline(always)] // runs for every segment
     pub fn on_usual_data(&mut self, path: usize, data: &Data) -> Option<UsualAck> {
-        if data.len == 0 || data.flags != Flags::NONE || !self.acks_at_once() {
+        if data.len == 0 || data.flags != Flags::NONE || !self.acks_at_once {
             return None;
         }
         let side = &mut self.paths[path];

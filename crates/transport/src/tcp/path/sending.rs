@@ -116,7 +116,7 @@ impl Path {
     #[inline(always)] // runs for every ACK
     fn room(&self, settings: &SenderSettings) -> u64 {
         if self.recovery.phase == Phase::Recovery && settings.prr {
-            return self.recovery.prr.allowance();
+            return self.recovery.prr.as_ref().map_or(0, |prr| prr.allowance());
         }
         // Limited transmit (RFC 3042): segments reported by duplicate ACKs make room for new data.
         let in_flight =
@@ -218,7 +218,7 @@ impl Path {
         self.host.queued += bytes;
         self.last_sent = now;
         if self.recovery.phase == Phase::Recovery {
-            self.recovery.prr.on_sent(bytes);
+            self.recovery.prr().on_sent(bytes);
         }
         if self.timer.deadline == Time::NEVER {
             self.restart_timer(now, settings);
@@ -274,13 +274,12 @@ impl Path {
     /// Data ranges sent on this path that have not arrived and have not been offered to other paths
     /// before.
     pub(crate) fn offer(&mut self) -> Vec<Range> {
-        let Some(mapping) = &self.mapping else {
+        let Some(mapping) = &mut self.mapping else {
             return Vec::new();
         };
-        let beyond = |range: Range| Range { start: range.start.max(self.offered), end: range.end };
+        let offered = std::mem::replace(&mut mapping.offered, self.board.nxt);
+        let beyond = |range: Range| Range { start: range.start.max(offered), end: range.end };
         let missing = self.board.missing().map(beyond).filter(|range| !range.is_empty());
-        let data = missing.flat_map(|range| mapping.data_ranges(range)).collect();
-        self.offered = self.board.nxt;
-        data
+        missing.flat_map(|range| mapping.data_ranges(range)).collect()
     }
 }

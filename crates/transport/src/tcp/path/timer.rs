@@ -109,6 +109,17 @@ impl Path {
         };
     }
 
+    /// [`Path::restart_timer`] after an ACK of new data, which ends all doublings of the timeout.
+    #[inline(always)] // runs for every ACK
+    pub(in crate::tcp) fn restart_calm_timer(&mut self, now: Time, settings: &SenderSettings) {
+        debug_assert_eq!(self.timer.backoff, 0, "no ACK of new data has arrived");
+        self.timer.kind = TimerKind::Retransmission;
+        self.timer.deadline = match self.board.outstanding() {
+            0 => Time::NEVER,
+            _ => now + self.rtt.rto(&settings.options, 0),
+        };
+    }
+
     /// Sets the timer for an event before the retransmission timeout, if there is one.
     pub(super) fn arm(&mut self, now: Time) {
         let Some(tracking) = &mut self.tracking else {

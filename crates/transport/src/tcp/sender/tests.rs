@@ -57,6 +57,8 @@ struct Pair {
     short: bool,
     /// Number of segments and ACKs that took it.
     shortened: usize,
+    /// The path of a usual ACK that has just arrived.
+    usual_ack: Option<usize>,
 }
 
 impl Pair {
@@ -83,12 +85,21 @@ impl Pair {
             sent: Vec::new(),
             short: false,
             shortened: 0,
+            usual_ack: None,
         }
     }
 
     /// Sends all that may be sent; `fate` gives the extra delay of a segment, or `None` for a loss.
     fn transmit(&mut self, fate: &mut impl FnMut(usize, &Data) -> Option<Span>) {
-        while let Some(Transmit { path, segment: data }) = self.sender.poll_transmit(self.now) {
+        let now = self.now;
+        let mut next = self.usual_ack.take().and_then(|path| {
+            let segment = self.sender.poll_after_usual_ack(now, path)?;
+            self.shortened += 1;
+            Some(Transmit { path, segment })
+        });
+        while let Some(Transmit { path, segment: data }) =
+            next.take().or_else(|| self.sender.poll_transmit(now))
+        {
             self.sender.on_sent(path, data.len);
             self.sent.push((path, data));
             if let Some(extra) = fate(path, &data) {
@@ -139,7 +150,7 @@ impl Pair {
                 let usual = UsualAck { ack: next, data_ack, window_edge, echo };
                 let short = self.short && Ack::from(usual) == ack;
                 match short && self.sender.on_usual_ack(self.now, path, &usual) {
-                    true => self.shortened += 1,
+                    true => (self.usual_ack, self.shortened) = (Some(path), self.shortened + 1),
                     false => self.sender.on_answer(self.now, path, &ack),
                 }
             }

@@ -45,7 +45,7 @@ impl<E: CongestionController> Sender<E> {
         side.board.una = ack.ack;
         side.grow(now, ack.echo, acked, &self.settings, &mut self.control, path);
         let before = side.timer.deadline;
-        side.restart_timer(now, &self.settings);
+        side.restart_calm_timer(now, &self.settings);
         // Without outstanding data, the next segment starts the timer.
         let after = side.timer.deadline;
         self.sooner |= after < before || after == Time::NEVER;
@@ -57,6 +57,26 @@ impl<E: CongestionController> Sender<E> {
         self.unsent.edge = self.unsent.edge.max(ack.window_edge);
         self.look_whether_completed(now);
         true
+    }
+
+    /// The next segment after a usual ACK of `path`, if it is new data on `path`. Otherwise it does
+    /// nothing, and the next poll is that of any event.
+    #[inline(always)] // runs for every ACK
+    pub fn poll_after_usual_ack(&mut self, now: Time, path: usize) -> Option<Data> {
+        let side = &self.paths[path];
+        debug_assert!(side.is_calm() && self.extensions.is_none(), "the ACK was not usual");
+        let room = match side.may_use_host() {
+            true => side.window_beyond(side.board.outstanding()),
+            false => return None,
+        };
+        let transmit = match self.several {
+            None => self.poll_usual_only(now, room),
+            Some(_) if self.only_candidate() == Some(path) => {
+                self.poll_usual_of_several(now, path, room)
+            }
+            Some(_) => None,
+        };
+        transmit.map(|Transmit { segment, .. }| segment)
     }
 
     /// The next deadline, if it may be earlier than at the last call: a timer that only moves to a
@@ -81,14 +101,21 @@ impl<E: CongestionController> Sender<E> {
             return None;
         }
         match &mut *self.paths {
-            [_] => self.poll_usual_only(now),
-            _ => self.poll_usual_of_several(now),
+            [only] => {
+                let room = only.usual_room();
+                self.poll_usual_only(now, room)
+            }
+            _ => {
+                let me = self.only_candidate()?;
+                self.poll_usual_of_several(now, me, self.paths[me].usual_room())
+            }
         }
     }
 
+    /// New data of a connection with one path, which allows `room` bytes.
     #[inline(always)] // runs for every segment
-    fn poll_usual_only(&mut self, now: Time) -> Option<Transmit<Data>> {
-        let (range, room) = self.usual_data(now, 0)?;
+    fn poll_usual_only(&mut self, now: Time, room: u64) -> Option<Transmit<Data>> {
+        let range = self.usual_data(now, room)?;
         let (path, len) = (&mut self.paths[0], range.len());
         let seq = path.board.nxt;
         path.board.nxt += len;
@@ -100,26 +127,24 @@ impl<E: CongestionController> Sender<E> {
         Some(Transmit { path: 0, segment: Data { seq, dsn, len, stamp: now, flags: Flags::NONE } })
     }
 
+    /// New data on `me`, the [`Sender::only_candidate`], which allows `room` bytes.
     #[inline(always)] // runs for every segment
-    fn poll_usual_of_several(&mut self, now: Time) -> Option<Transmit<Data>> {
-        let me = self.only_candidate()?;
-        let (range, room) = self.usual_data(now, me)?;
+    fn poll_usual_of_several(&mut self, now: Time, me: usize, room: u64) -> Option<Transmit<Data>> {
+        let range = self.usual_data(now, room)?;
         let transmit = self.send(now, me, range);
         self.blocked = !self.look_at_only(me, room - range.len());
         Some(transmit)
     }
 
-    /// The next new data, if `me` is calm and has room for a segment, and the bytes that its window
-    /// allows.
+    /// The next new data, if there is room for a segment.
     #[inline(always)] // runs for every segment
-    fn usual_data(&mut self, now: Time, me: usize) -> Option<(Range, u64)> {
+    fn usual_data(&mut self, now: Time, room: u64) -> Option<Range> {
         let segment = self.settings.segment();
-        let room = self.paths[me].usual_room();
         if room < u64::from(segment) {
             return None;
         }
         let range = self.unsent.next(now, &self.settings.source, segment).ok()?;
         self.starved = false;
-        Some((range, room))
+        Some(range)
     }
 }
