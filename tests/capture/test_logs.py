@@ -25,26 +25,34 @@ LOGS = Path(__file__).parent / "logs"
 NOQ = LOGS / "noq.sqlog"
 
 XQUIC = """\
-[2026/01/02 11:34:11 500000] [packet_sent] |scid:ab01|xqc_on_packets_send|<==|conn:0x1|path_id:0|\
-pkt_pns:2|pkt_type:SHORT_HEADER|pkt_num:7|size:1200|frame_flag:STREAM |sent:1200|inflight:1200|now:1|\
+[2026/01/02 11:34:11 500000] [packet_sent] |scid:ab01|xqc_send_packet_with_pn|<==|conn:0000CA|path_id:0|\
+pkt_pns:2|pkt_type:SHORT_HEADER|pkt_num:7|size:1184|frame_flag:STREAM |sent:1200|inflight:1184|now:1|\
 stream_id:0|stream_offset:0|
-[2026/01/02 11:34:11 501000] [packet_sent] |scid:ab01|xqc_on_packets_send|<==|conn:0x1|path_id:1|\
-pkt_pns:2|pkt_type:SHORT_HEADER|pkt_num:7|size:1000|frame_flag:STREAM |sent:1000|inflight:1000|now:1|\
+[2026/01/02 11:34:11 501000] [packet_sent] |scid:ab01|xqc_send_packet_with_pn|<==|conn:0000CA|path_id:1|\
+pkt_pns:2|pkt_type:SHORT_HEADER|pkt_num:7|size:984|frame_flag:STREAM |sent:1000|inflight:984|now:1|\
 stream_id:0|stream_offset:1170|
 [2026/01/02 11:34:11 502000] [stream_state_updated] |scid:ab01|f|stream_id:0|send_stream|old:0|new:1|
-[2026/01/02 11:34:11 503000] [packet_sent] |scid:ab01|xqc_on_packets_send|<==|conn:0x1|path_id:1|\
-pkt_pns:2|pkt_type:SHORT_HEADER|pkt_num:8|size:1000|frame_flag:STREAM |sent:1000|inflight:2000|now:1|\
+[2026/01/02 11:34:11 503000] [packet_sent] |scid:ab01|xqc_send_packet_with_pn|<==|conn:0000CA|path_id:1|\
+pkt_pns:2|pkt_type:SHORT_HEADER|pkt_num:8|size:984|frame_flag:STREAM |sent:1000|inflight:1968|now:1|\
 stream_id:0|stream_offset:2140|
+[2026/01/02 11:34:11 504000] [packet_sent] |scid:ab01|xqc_send_packet_with_pn|<==|conn:0000CA|path_id:1|\
+pkt_pns:2|pkt_type:SHORT_HEADER|pkt_num:9|size:984|frame_flag:STREAM |sent:1000|inflight:2952|now:1|\
+stream_id:0|stream_offset:3110|
+[2026/01/02 11:34:11 505000] [info] |xqc_engine_main_logic|END|
 [2026/01/02 11:34:11 550000] [packet_received] |scid:ab01|f|pkt_pns:2|pkt_type:SHORT_HEADER|pkt_num:3|\
 len:40|frame_flag:ACK_MP |path_id:0|
-[2026/01/02 11:34:11 550000] [packets_acked] |scid:ab01|f|pkt_space:2|high:7|low:7|path_id:0|
+[2026/01/02 11:34:11 550000] [packets_acked] |scid:ab01|xqc_process_ack_frame|pkt_space:2|high:7|low:7|path_id:0|
 [2026/01/02 11:34:11 550000] [rec_metrics_updated] |scid:ab01|xqc_send_ctl_on_ack_received|cwnd:33200|\
-inflight:0|applimit:0|srtt:50000|latest_rtt:50000|pto_count:0|send:1|lost:0|tlp:0|recv:1|
-[2026/01/02 11:34:11 600000] [packet_lost] |scid:ab01|f|pkt_pns:2|pkt_type:4|pkt_num:8|lost_pn:8|\
+inflight:0|mode:0|applimit:0|pacing_rate:996000|bw:664000|srtt:50000|latest_rtt:50000|ctl_rttvar:0|\
+pto_count:9|min_rtt:0|send:0|lost:5|tlp:1|recv:50000|
+[2026/01/02 11:34:11 600000] [packet_lost] |scid:ab01|f|pkt_pns:2|pkt_type:4|pkt_num:8|lost_pn:9|\
 po_sent_time:1|lost_send_time:1|loss_delay:1|frame:STREAM |repair:1|path_id:1|
-[2026/01/02 11:34:11 601000] [packets_acked] |scid:ab01|f|pkt_space:2|high:7|low:7|path_id:1|
+[2026/01/02 11:34:11 601000] [packets_acked] |scid:ab01|xqc_process_ack_mp_frame|pkt_space:2|high:7|low:7|path_id:1|
 [2026/01/02 11:34:11 601000] [rec_metrics_updated] |scid:ab01|xqc_send_ctl_on_ack_received|cwnd:14000|\
 inflight:0|applimit:0|srtt:100000|latest_rtt:100000|pto_count:0|send:2|lost:1|tlp:0|recv:1|
+[2026/01/02 11:34:11 602000] [packet_lost] |scid:ab01|f|pkt_pns:2|pkt_type:4|pkt_num:10|\
+lost_pn:18446744073709551615|po_sent_time:1|lost_send_time:1|loss_delay:1|frame:PING |repair:0|path_id:1|
+[2026/01/02 11:34:11 604000] [packets_acked] |scid:ab01|xqc_process_ack_mp_frame|pkt_space:2|high:9|low:9|path_id:1|
 """
 """Lines as the formats of xquic's src/common/xqc_log_event_callback.c at d67938d print them."""
 
@@ -147,12 +155,22 @@ def test_a_log_of_xquic_gives_metrics_to_the_path_that_was_acknowledged(tmp_path
     file = tmp_path / "xquic.log"
     file.write_text(XQUIC)
     found = read(file, bin_s=0.01)
-    assert found.paths.data_ip_bytes.tolist() == [1200, 2000]
-    assert found.paths.retransmits.tolist() == [0, 1]
-    assert found.paths.rtt_s == pytest.approx([0.05, 0.1])
+    assert found.paths.data_ip_bytes.tolist() == [1200, 3000]
+    assert found.paths.sent_packets.tolist() == [1, 3]
+    assert found.paths.retransmits.tolist() == [0, 2]
+    assert found.paths.rtt_s == pytest.approx([0.05, 0.1])  # of 7 and of 9, which is not lost
     assert windows(found).tolist() == [33200, 14000]
     assert found.windows is not None
     assert found.windows.srtt_s[-1] == pytest.approx([0.05, 0.1])
+
+
+def test_data_whose_length_a_log_does_not_say_is_unknown_and_not_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "xquic.log"
+    file.write_text(XQUIC)
+    found = read(file)
+    assert np.isnan(found.paths.acked_bytes).all() and np.isnan(found.flows.goodput_bps).all()
+    assert found.to_json()["paths"]["payload_bytes"] == [None, None]
+    assert found.shares == pytest.approx([1200 / 4200, 3000 / 4200])
 
 
 def line(**event: Any) -> str:

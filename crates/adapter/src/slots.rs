@@ -3,13 +3,13 @@
 //! A stack copies a path's controller when the path migrates to another address, and drops the
 //! copy or the original, whichever loses. So a slot has holders. The newest holder speaks for the
 //! path. If it is dropped before an older one, the older one speaks again, with the window that it
-//! had when it was copied. The slot is free when the last is dropped.
+//! had when it spoke last. The slot is free when the last is dropped.
 
 use crate::engine::Engine;
 use crate::event::Event;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use control::{Span, Window};
+use control::{Cause, Span, Window};
 
 /// One controller of a stack, which holds a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +34,10 @@ pub struct Report {
 #[derive(Debug)]
 pub struct Slots {
     engine: Engine,
-    /// Of each slot its holders, oldest first, and the window that a holder had when it was copied.
+    /// Of each slot its holders, oldest first, and the window that each had when it spoke last.
     holders: Box<[Vec<(u64, Window)>]>,
+    /// Of each slot whether its controller was told of a loss, and not yet that recovery ended.
+    recovering: Box<[bool]>,
     /// Tickets given so far.
     tickets: u64,
 }
@@ -45,7 +47,8 @@ impl Slots {
     pub fn new(engine: Engine) -> Self {
         // A path that migrates has two holders.
         let holders = (0..engine.paths()).map(|_| Vec::with_capacity(2)).collect();
-        Slots { engine, holders, tickets: 0 }
+        let recovering = alloc::vec![false; engine.paths()].into();
+        Slots { engine, holders, recovering, tickets: 0 }
     }
 
     /// A path joins; `None` if no slot is free.
@@ -58,12 +61,13 @@ impl Slots {
     /// The stack copies the controller `from`, whose window is `window`: the copy speaks for the
     /// path from now on.
     pub fn copy(&mut self, from: Holder, window: Window) -> Holder {
-        if self.speaks(from) {
-            if let Some(newest) = self.holders[from.slot].last_mut() {
-                newest.1 = window;
-            }
-        } else {
-            self.engine.step(from.slot, Event::Restart(window));
+        let now = self.engine.window(from.slot);
+        let speaks = self.speaks(from);
+        if let Some(newest) = self.holders[from.slot].last_mut() {
+            newest.1 = now;
+        }
+        if !speaks {
+            self.hand_over(from.slot, window);
         }
         self.hold(from.slot, window)
     }
@@ -76,9 +80,10 @@ impl Slots {
         match own.last() {
             Some((_, window)) if spoke => {
                 let window = *window;
-                self.engine.step(holder.slot, Event::Restart(window));
+                self.hand_over(holder.slot, window);
             }
             None if spoke => {
+                self.recovering[holder.slot] = false;
                 self.engine.step(holder.slot, Event::Leave);
             }
             _ => {}
@@ -89,7 +94,21 @@ impl Slots {
     /// path.
     #[inline]
     pub fn step(&mut self, holder: Holder, event: Event) -> Option<Window> {
-        self.speaks(holder).then(|| self.engine.step(holder.slot, event))
+        let Holder { slot, .. } = holder;
+        if !self.speaks(holder) {
+            return None;
+        }
+        match event {
+            Event::Congestion(cause) => self.recovering[slot] = cause == Cause::FastRetransmit,
+            Event::Undo => self.recovering[slot] = false,
+            // Of a loss that a holder counted while another one spoke, which the controller was not
+            // told of: its ssthresh may be infinite.
+            Event::Recovered if !core::mem::take(&mut self.recovering[slot]) => {
+                return Some(self.engine.window(slot));
+            }
+            _ => {}
+        }
+        Some(self.engine.step(slot, event))
     }
 
     /// The window of `holder`'s path; `None` if a copy speaks for it.
@@ -117,6 +136,14 @@ impl Slots {
     #[inline]
     fn speaks(&self, holder: Holder) -> bool {
         self.holders[holder.slot].last().is_some_and(|(ticket, _)| *ticket == holder.ticket)
+    }
+
+    /// Another holder speaks for the path from now on, and the recovery of the last one is over.
+    fn hand_over(&mut self, slot: usize, window: Window) {
+        if core::mem::take(&mut self.recovering[slot]) {
+            self.engine.step(slot, Event::Recovered);
+        }
+        self.engine.step(slot, Event::Restart(window));
     }
 
     fn hold(&mut self, slot: usize, window: Window) -> Holder {

@@ -1,6 +1,6 @@
 //! A group without a connection: slots, floors and copies.
 
-use anabranch_noq::{Group, Refused};
+use anabranch_noq::{ControllerSpec, Group, Path, Refused};
 use noq_proto::congestion::{Controller, ControllerFactory};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -72,6 +72,63 @@ fn the_original_has_its_window_again_when_the_migration_fails() {
     assert_eq!(group.windows()[0].1.cwnd, 10.0);
     lose(&mut original, now + Duration::from_secs(2), false);
     assert_eq!(original.window(), 5 * u64::from(MTU));
+}
+
+#[test]
+fn a_second_copy_of_an_old_controller_gives_its_path_no_more_than_its_first_copy_had() {
+    let start = now();
+    let at = |us: u64| start + Duration::from_micros(us);
+    let mut tried = 0;
+    for spec in ControllerSpec::all() {
+        let Ok(group) = Group::new(&spec, Default::default()) else {
+            continue;
+        };
+        let (original, _sibling) = (built(&group, start), built(&group, start));
+        let first = original.clone_box().into_any().downcast::<Path>();
+        let mut first = first.expect("groups build paths");
+        for pn in 0..40_u64 {
+            let sent = 1_000 * pn;
+            first.on_packet_sent(at(sent), MTU, pn);
+            let (now, srtt) = (at(sent + 20_000), Duration::from_millis(20));
+            first.acknowledged(now, at(sent), MTU.into(), pn, false, srtt);
+            first.on_end_acks(now, 10 * u64::from(MTU), false, Some(pn));
+        }
+        let most = first.window().max(original.window());
+        let second = original.clone_box();
+        assert!(second.window() <= most, "{spec}: {} and {most}", second.window());
+        tried += 1;
+    }
+    assert!(tried > 20, "{tried}");
+}
+
+#[test]
+fn a_copy_goes_on_with_its_own_window_when_another_copy_is_given_up() {
+    let (group, start) = (Group::named("lia").unwrap(), now());
+    let original = built(&group, start);
+    let mut copy = original.clone_box();
+    lose(&mut copy, start + Duration::from_secs(1), false);
+    let other = original.clone_box();
+    assert_eq!(other.window(), 10 * u64::from(MTU));
+    drop(other);
+    assert_eq!(group.windows()[0].1.cwnd, 5.0);
+    drop((original, copy));
+    assert!(slots(&group).is_empty());
+}
+
+#[test]
+fn recovery_from_a_loss_that_the_controller_was_not_told_of_does_not_end_in_it() {
+    let start = now();
+    let at = |s: u64| start + Duration::from_secs(s);
+    for name in ["lia", "balia", "cubic", "nice"] {
+        let group = Group::named(name).unwrap();
+        let mut original: Box<Path> = built(&group, start).into_any().downcast().unwrap();
+        let copy = original.clone_box();
+        original.on_congestion_event(at(1), at(1), false, false, u64::from(MTU), 1);
+        drop(copy); // the migration failed, and the original speaks again
+        assert_eq!(original.window(), 10 * u64::from(MTU), "{name}");
+        original.acknowledged(at(3), at(2), 0, 9, true, Duration::from_millis(20));
+        assert_eq!(group.windows()[0].1.cwnd, 10.0, "{name}");
+    }
 }
 
 #[test]

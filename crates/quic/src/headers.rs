@@ -24,6 +24,18 @@ pub(crate) fn last_packet(datagram: &[u8]) -> Last {
     }
 }
 
+/// Bytes of the authentication tag at the end of a packet (RFC 9001 §5.3).
+const TAG: usize = 16;
+
+/// Bytes of the frames of a packet with a short header, of `bytes` bytes with a connection ID of
+/// `id` bytes. Its number is encoded in as few bytes as §17.1 and appendix A.2 permit, as the
+/// stack does it; the header's protection hides how many these are.
+pub(crate) fn frame_bytes(bytes: usize, id: usize, number: u64, largest_acked: u64) -> usize {
+    let range = number.saturating_sub(largest_acked).saturating_mul(2);
+    let encoded = (1..4).find(|bytes| range < 1 << (8 * bytes)).unwrap_or(4);
+    bytes.saturating_sub(1 + id + encoded + TAG)
+}
+
 fn kind(packet: &[u8]) -> &'static str {
     match packet.first() {
         Some(first) if first & LONG == 0 => "1RTT",
@@ -77,6 +89,15 @@ mod tests {
         packet.extend((0x4000 | length).to_be_bytes());
         packet.extend(vec![0; length.into()]);
         packet
+    }
+
+    #[test]
+    fn a_packet_has_its_first_byte_its_id_its_number_and_a_tag_beside_its_frames() {
+        assert_eq!(frame_bytes(1200, 8, 5, 3), 1200 - 1 - 8 - 1 - 16);
+        // RFC 9000, appendix A.2: with 0xabe8b3 acknowledged.
+        assert_eq!(frame_bytes(1200, 8, 0xac5c02, 0xabe8b3), 1200 - 1 - 8 - 2 - 16);
+        assert_eq!(frame_bytes(1200, 8, 0xace8fe, 0xabe8b3), 1200 - 1 - 8 - 3 - 16);
+        assert_eq!(frame_bytes(20, 8, 0, 0), 0);
     }
 
     #[test]

@@ -23,7 +23,7 @@ use wire::{Flags, QuicDatagram};
 const PORT: u16 = 443;
 
 /// Bytes of a connection ID.
-const ID_BYTES: usize = 8;
+pub(crate) const ID_BYTES: usize = 8;
 
 /// After so much silence one of several paths is given up, and its data sent on another one. The
 /// stack has no value of its own; this is iroh's.
@@ -303,7 +303,8 @@ impl ConnectionIdGenerator for Ids {
     }
 }
 
-/// SplitMix64 (Steele, Lea and Flood 2014): keys and names, of which only inequality matters.
+/// SplitMix64 (Steele, Lea and Flood 2014): keys and names, of which only inequality matters, and
+/// the seed of the stack's own generator, ChaCha, which needs no more of a seed than that either.
 struct Numbers(u64);
 
 impl Numbers {

@@ -3,7 +3,8 @@
 //! observer around each controller, which passes every call on.
 
 use crate::control::Factory;
-use crate::headers::last_packet;
+use crate::headers::{frame_bytes, last_packet};
+use crate::host::ID_BYTES;
 use noq_proto::RttEstimator;
 use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use std::any::Any;
@@ -49,6 +50,8 @@ struct Watched {
     path: Option<usize>,
     /// Packets by number, with size and time of sending. The handshake has numbers of its own.
     outstanding: BTreeMap<u64, (u16, Instant)>,
+    /// The largest number that was acknowledged; 0 before the first.
+    largest_acked: u64,
 }
 
 impl Notes {
@@ -67,7 +70,7 @@ impl Notes {
             }
         }
         let packet = last_packet(datagram);
-        let mut number = None;
+        let (mut number, mut payload) = (None, None);
         if let Some((controller, own, bytes, at)) = last {
             let watched = &mut self.watched[controller];
             watched.path = Some(path);
@@ -75,14 +78,19 @@ impl Notes {
             if packet.kind == "1RTT" && usize::from(bytes) == packet.bytes {
                 watched.outstanding.insert(own, (bytes, at));
                 number = Some(own);
+                payload = (packet.bytes == datagram.len()).then(|| {
+                    frame_bytes(packet.bytes, ID_BYTES, own, watched.largest_acked) as u32
+                });
             }
         }
         let (kind, bytes) = (packet.kind, datagram.len() as u32);
-        self.notes.push(Note { path, what: Noted::Sent { kind, number, bytes } });
+        self.notes.push(Note { path, what: Noted::Sent { kind, number, bytes, payload } });
     }
 
     fn on_fate(&mut self, controller: usize, told: Told) {
-        let Watched { path: Some(path), outstanding } = &mut self.watched[controller] else {
+        let Watched { path: Some(path), outstanding, largest_acked } =
+            &mut self.watched[controller]
+        else {
             return; // it has sent nothing
         };
         // A packet of the handshake may have the same number.
@@ -99,6 +107,9 @@ impl Notes {
         };
         if same {
             outstanding.remove(&number);
+            if let Noted::Acked(number) = what {
+                *largest_acked = number.max(*largest_acked);
+            }
             self.notes.push(Note { path: *path, what });
         }
     }

@@ -97,6 +97,9 @@ pub enum Noted {
         number: Option<u64>,
         /// Bytes of the segment.
         bytes: u32,
+        /// Bytes of its frames; `None` if nobody waits for its acknowledgement, or if the segment
+        /// has several packets.
+        payload: Option<u32>,
     },
     /// It was acknowledged for the first time.
     Acked(u64),

@@ -8,7 +8,7 @@ write them as arrays with a category and a name (draft-marx-qlog-main-schema-00 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from .fields import Fields
@@ -43,8 +43,10 @@ class Event:
 class Trace:
     """Events of one connection, or of several, as one side saw them."""
 
-    events: Iterator[tuple[str, Event]]
-    """Each with the connection that it names, empty if it names none."""
+    events: Iterable[tuple[str, Event]]
+    """Each with the connection that it names, empty if it names none. Of one trace among several
+    they can be read again.
+    """
     title: str = ""
     side: str = "unknown"
     """`client`, `server`, `network` or `unknown`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
@@ -17,12 +17,9 @@ from .. import capture as captures
 from ..capture import Capture, CapturedSeries, CaptureFacts, Delays, LoggedWindows
 from ..tables import CapturedFlows, CapturedPaths
 from . import texts, xquic
-from .events import Event, Trace
+from .events import Trace
 from .tally import Carried, Connection, Span
 from .tally import Path as Counted
-
-Named = tuple[str, Event]
-"""An event, with the connection that it names."""
 
 FORMATS: tuple[ModuleType, ...] = (texts, xquic)
 """Each has `knows(head)`, whether a file with these first bytes is one, and
@@ -61,8 +58,8 @@ def read(
     a subflow, a lost packet a retransmission, and bytes are those of QUIC packets.
 
     Forms of qlog are those of the current drafts and of 0.3 in JSON and JSON-SEQ, and picoquic's
-    draft-00. Times count from the first event. A sequence is read in bounded memory; with `partial`
-    one that is cut off is read up to there.
+    draft-00. Times count from the first event. Files are read in bounded memory; with `partial` one
+    that is cut off is read up to there.
 
     Raises OSError, and ValueError that names the record and what is wrong in it.
     """
@@ -101,6 +98,25 @@ class How(TypedDict, total=False):
     delays: bool
 
 
+@dataclass(frozen=True)
+class Look:
+    """What a trace has among its events."""
+
+    first_s: float
+    """The earliest time, infinite if there is no event."""
+    paths: bool
+    """Whether an event names its path."""
+
+    @classmethod
+    def of(cls, trace: Trace) -> Look:
+        """Reads all of them, and keeps none."""
+        first_s, paths = math.inf, False
+        for _, event in trace.events:
+            first_s = min(first_s, event.at_s)
+            paths = paths or event.path is not None
+        return cls(first_s, paths)
+
+
 class Found:
     """The connections of a file."""
 
@@ -114,22 +130,19 @@ class Found:
     def take(self, traces: list[Trace]) -> None:
         """Counts all events. Traces of one file count from one origin: that of the first event."""
         if len(traces) == 1:
-            self._trace(traces[0], traces[0].events, "")
-        else:  # they are in memory already, and may begin in any order
-            known = [list(trace.events) for trace in traces]
-            times = [event.at_s for events in known for _, event in events]
-            self.first_s = min(times, default=0.0)
-            for number, (trace, events) in enumerate(zip(traces, known, strict=True)):
-                alone = all(event.path is None for _, event in events)
-                title = (trace.title or f"trace-{number}") if alone else ""
-                self._trace(trace, events, title)
+            self._trace(traces[0], "")
+        else:  # they may begin in any order, and are looked through first
+            looks = [Look.of(trace) for trace in traces]
+            self.first_s = min((look.first_s for look in looks), default=0.0)
+            for number, (trace, look) in enumerate(zip(traces, looks, strict=True)):
+                self._trace(trace, "" if look.paths else trace.title or f"trace-{number}")
         for connection in self.connections.values():
             connection.finish()
 
-    def _trace(self, trace: Trace, events: Iterable[Named], title: str) -> None:
+    def _trace(self, trace: Trace, title: str) -> None:
         """One trace; `title`, if it is one of several that stand for a path each."""
         side = trace.flow if trace.side == "network" and trace.flow else trace.side
-        for group, event in events:
+        for group, event in trace.events:
             if self.first_s is None:
                 self.first_s = event.at_s
             at_s = max(event.at_s - self.first_s, 0.0)

@@ -365,13 +365,15 @@ def size_of(data: Fields, header: Fields) -> float:
 
 
 def payload_of(data: Fields, frames: list[Fields]) -> float | None:
-    """Bytes of data of the application in a packet; None if it carries none, or that is unknown."""
+    """Bytes of data of the application in a packet. None if it carries none, or if that is unknown;
+    NaN if it carries some, but the log does not say how many.
+    """
     found: float | None = None
     for frame in frames:
         if frame.text("frame_type") in CARRYING:
             raw = frame.part("raw")
             long = raw.number("length") if "length" in raw else frame.number("length")
-            found = (found or 0.0) + (long or 0.0)
+            found = (found or 0.0) + (math.nan if long is None else long)
     if found is None and not frames:
         return data.part("raw").number("payload_length") or None
     return found

@@ -1,23 +1,23 @@
 """Files of qlog in JSON and JSON-SEQ: the current drafts, 0.3 and its successors, draft-00.
 
-A sequence is read record by record, in bounded memory; JSON has to be read as a whole.
+Both are read in bounded memory: a sequence record by record, JSON event by event. What a trace in
+JSON says of itself may stand behind its events, so that JSON is read once more for these.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from .events import Event, Trace, named, path_of
 from .fields import Fields, as_number
+from .scanning import PIECE, CutOff, Scanner
 
 RECORD = b"\x1e"
 """Begins each record of a sequence (RFC 7464)."""
-
-PIECE = 1 << 16
-"""Bytes that are read at once."""
 
 MOST_RECORD = 1 << 26
 """Bytes of the longest record: no event needs more."""
@@ -34,7 +34,7 @@ def traces(path: Path, partial: bool) -> list[Trace]:
     """The traces of a file. Raises OSError and ValueError, also while their events are read."""
     with path.open("rb") as file:
         head = file.read(PIECE).lstrip()[:1]
-    return [sequence(path, partial)] if head == RECORD else contained(path)
+    return [sequence(path, partial)] if head == RECORD else contained(path, partial)
 
 
 def parsed(text: bytes, place: str) -> Any:
@@ -101,31 +101,106 @@ def sequence(path: Path, partial: bool) -> Trace:
     return trace
 
 
-def contained(path: Path) -> list[Trace]:
+def contained(path: Path, partial: bool) -> list[Trace]:
     """The traces of a JSON file (main schema §4, and its predecessors)."""
-    head = Fields.of(parsed(path.read_bytes(), "the file"), "the file")
+    outlines: list[dict[str, Any]] = []
+    notes: list[str] = []
+    with path.open("rb") as file:
+        try:
+            outline(Scanner(file), path, outlines)
+        except CutOff as error:
+            if not partial:
+                raise ValueError(f"{error}; `--partial` takes what was read") from None
+            notes.append(f"broken: {error}")
     found = []
-    for outer in head.parts("traces"):
-        if "error_description" in outer:
+    for number, values in enumerate(outlines):
+        outer = Fields(values, f"the file: traces[{number}]")
+        events = values.get("events")
+        if "error_description" in outer or (events is None and notes):
             continue
-        events = outer.values.get("events")
-        if not isinstance(events, list):
+        if not isinstance(events, Listed):
             raise outer.wrong("events", "a list of events")
-        found.append(described(outer, listed(outer, events)))
+        found.append(described(outer, Timed(outer, events)))
+    if found:
+        found[-1].notes.extend(notes)
     return found
 
 
-def listed(outer: Fields, events: list[Any]) -> Iterator[tuple[str, Event]]:
-    """The events of a list: objects, or arrays of the fields that `event_fields` names."""
-    columns = outer.values.get("event_fields")
-    if columns is not None and not (
-        isinstance(columns, list) and all(isinstance(one, str) for one in columns)
-    ):
-        raise outer.wrong("event_fields", "a list of names")
-    clock = Clock(outer)
-    for number, one in enumerate(events):
-        place = f"{outer.place}.events[{number}]"
-        yield clock.event(Fields.of(one if columns is None else row(one, columns, place), place))
+@dataclass
+class Listed:
+    """A list of events in a file."""
+
+    path: Path
+    place: str
+    at: int
+    """The byte at which it begins."""
+    count: int = 0
+    """Its events; of a list that is cut off, those before that place."""
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        """The events as they stand there, each with its place."""
+        with self.path.open("rb") as file:
+            scanner = Scanner(file, self.at)
+            for number in scanner.items():
+                if number == self.count:
+                    return
+                scanner.where = f"{self.place}[{number}]"
+                yield scanner.where, scanner.value()
+
+
+def outline(scanner: Scanner, path: Path, traces: list[dict[str, Any]]) -> None:
+    """Reads what each trace of a file says of itself, and where its events are."""
+    for key in scanner.members():
+        if key != "traces":
+            scanner.value()
+            continue
+        if scanner.peek() != "[":
+            raise Fields({key: scanner.value()}, "the file").wrong(key, "a list of traces")
+        traces.clear()
+        for number in scanner.items():
+            scanner.where = f"the file: traces[{number}]"
+            if scanner.peek() != "{":
+                Fields.of(scanner.value(), scanner.where)
+            traces.append({})
+            outline_of_one(scanner, path, traces[-1])
+        scanner.where = "the file"
+    scanner.end()
+
+
+def outline_of_one(scanner: Scanner, path: Path, outer: dict[str, Any]) -> None:
+    """Reads a trace but for its events, which are only counted."""
+    place = scanner.where
+    for key in scanner.members():
+        scanner.where = f"{place}.{key}"
+        if key != "events" or scanner.peek() != "[":
+            outer[key] = scanner.value()
+            continue
+        outer[key] = events = Listed(path, scanner.where, scanner.at)
+        for number in scanner.items():
+            scanner.where = f"{events.place}[{number}]"
+            scanner.value()
+            events.count += 1
+    scanner.where = place
+
+
+@dataclass(frozen=True)
+class Timed:
+    """The events of a trace: objects, or arrays of the fields that `event_fields` names."""
+
+    outer: Fields
+    listed: Listed
+
+    def __iter__(self) -> Iterator[tuple[str, Event]]:
+        """Each with its connection."""
+        columns = self.outer.values.get("event_fields")
+        if columns is not None and not (
+            isinstance(columns, list) and all(isinstance(one, str) for one in columns)
+        ):
+            raise self.outer.wrong("event_fields", "a list of names")
+        clock = Clock(self.outer)
+        for place, one in self.listed:
+            event = one if columns is None else row(one, columns, place)
+            yield clock.event(Fields.of(event, place))
 
 
 def row(values: Any, columns: Sequence[str], place: str) -> dict[str, Any]:
@@ -145,7 +220,7 @@ def row(values: Any, columns: Sequence[str], place: str) -> dict[str, Any]:
     return event
 
 
-def described(outer: Fields, events: Iterator[tuple[str, Event]]) -> Trace:
+def described(outer: Fields, events: Iterable[tuple[str, Event]]) -> Trace:
     """A trace with what it says of itself."""
     point = outer.part("vantage_point")
     clock = outer.part("common_fields").values.get("reference_time")

@@ -2,9 +2,12 @@
 
     [2024/05/14 11:34:11 642348] [packet_sent] |scid:…|FUNCTION|<==|conn:…|path_id:0|pkt_num:7|…|
 
-The log is at the level of debugging for packets. Its metrics name no path: they belong to the path
-whose packets were acknowledged or lost just before (xqc_send_ctl_on_ack_received), and their
-cumulative `lost` is not read.
+The log is at the level of debugging for packets. `sent` and `len` are bytes of a packet as it is
+on the wire, `size` lacks its authentication tag. Bytes of data in a packet are not logged. Metrics
+name no path: they belong to the path whose packets were acknowledged or lost just before
+(xqc_send_ctl_on_ack_received). Behind `latest_rtt` of BBR a value is missing (`ctl_rttvar`), so
+that the fields that follow show the next one's; they are not read. Before 1.8 packets name no
+path.
 """
 
 from __future__ import annotations
@@ -89,8 +92,9 @@ def translated(name: str, line: Fields) -> Fields:
             "range": [low, high],
         }
     else:
-        number = line.whole("lost_pn" if name == LOST and "lost_pn" in line else "pkt_num")
-        size = line.text("size" if name == SENT else "len")
+        # Of a loss, `lost_pn` is no packet but the threshold below which all are lost.
+        number = line.whole("pkt_num")
+        size = line.text("len") or line.text("sent") or line.text("size")
         flags = (line.text("frame_flag") or "").split()
         data = {
             "header": {

@@ -129,10 +129,10 @@ impl Qlog {
         // Packets of one path that were acknowledged together are one event.
         let mut acked: Vec<u64> = Vec::new();
         for (place, note) in notes.iter().enumerate() {
-            let (path, mut log) = self.path(now, first + note.path as u32);
+            let (_, mut log) = self.path(now, first + note.path as u32);
             match note.what {
-                Noted::Sent { kind, number, bytes } => {
-                    let (length, payload) = (bytes + path.header, Some(bytes));
+                // The drafts mean a QUIC packet, without UDP and IP (quic-events-13 §1.2).
+                Noted::Sent { kind, number, bytes: length, payload } => {
                     log.tell(&Happening::Sent(Packet {
                         kind,
                         number,
@@ -163,7 +163,7 @@ impl Qlog {
             Segment::Ack(ack) => path.on_ack(&mut log, ack),
             // Its numbers are those of segments, not of packets.
             Segment::CodedAck(_) => path.on_answer(&mut log, "1RTT", length, None, &[]),
-            Segment::QuicAnswer(_) => path.on_datagram(&mut log, length, answer.bytes()),
+            Segment::QuicAnswer(_) => path.on_datagram(&mut log, answer.bytes()),
             _ => path.on_answer(&mut log, "1RTT", length, Some(answer.bytes()), &[]),
         }
     }
@@ -267,10 +267,9 @@ impl Path {
         log.tell(&Happening::Received(packet, ranges));
     }
 
-    /// A datagram of `length` bytes arrived, whose packets are encrypted.
-    fn on_datagram(&mut self, log: &mut Log<'_>, length: u32, payload: u32) {
-        let (kind, payload) = ("1RTT", Some(payload));
-        let packet = Packet { kind, number: None, length, payload, stream: None };
+    /// A datagram with `length` bytes of encrypted packets arrived.
+    fn on_datagram(&mut self, log: &mut Log<'_>, length: u32) {
+        let packet = Packet { kind: "1RTT", number: None, length, payload: None, stream: None };
         log.tell(&Happening::Received(packet, &[]));
     }
 
