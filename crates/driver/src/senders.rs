@@ -15,6 +15,9 @@ pub(crate) const TICK: Span = Span::millis(5);
 /// Port of user 0 on each of its addresses.
 const FIRST_PORT: u16 = 20_000;
 
+/// Bytes that MPTCP's options take of a segment, at most.
+const OPTIONS: u64 = 40;
+
 /// What users write; nobody reads its content.
 static CHUNK: [u8; 65_536] = [0; 65_536];
 
@@ -65,6 +68,8 @@ struct User {
     paths: Vec<Presence>,
     /// Bytes written.
     written: u64,
+    /// Whether the peer has acknowledged the first of them.
+    confirmed: bool,
     completed: Option<Time>,
     left: bool,
     trouble: String,
@@ -112,6 +117,7 @@ impl Senders {
             id: None,
             paths: vec![Presence::Awaited; count],
             written: 0,
+            confirmed: false,
             completed: None,
             left: false,
             trouble: String::new(),
@@ -195,9 +201,18 @@ impl Senders {
     }
 
     /// Writes as much as there is room for, and is to be written by now.
+    ///
+    /// Over several paths that is one packet until the peer has acknowledged it. The last packet of
+    /// the handshake and the first data carry this host's key. Were both lost and later data
+    /// arrived, Linux would fall back to plain TCP (RFC 8684 §3.7).
     fn write(&mut self, now: Time, number: usize, id: Id) {
         let user = &mut self.users[number];
-        let limit = allowed(&self.class, now.since(user.start));
+        let mut limit = allowed(&self.class, now.since(user.start));
+        user.confirmed |= user.written > 0 && self.host.unacknowledged(id) == 0;
+        if self.class.paths.len() > 1 && !user.confirmed {
+            limit =
+                limit.min(u64::from(self.class.transport.segment()).saturating_sub(OPTIONS).max(1));
+        }
         while user.written < limit {
             let room = self.host.room(id).min(CHUNK.len());
             let bytes = (limit - user.written).min(room as u64) as usize;

@@ -34,11 +34,11 @@ fn pair() -> (OwnedFd, OwnedFd) {
 }
 
 /// A server that counts what each connection brings, until `ends` connections have ended.
-fn serve(mut sockets: Vec<(Ipv4Addr, OwnedFd)>, ports: u16, ends: usize) -> Vec<u64> {
+fn serve(sockets: &[(Ipv4Addr, OwnedFd)], ports: u16, ends: usize) -> Vec<u64> {
     let settings = Settings::new("reno".parse::<ControllerSpec>().expect("a controller"));
     let mut number = 0;
     let draw = move || {
-        number += 0x9e37_79b9_7f4a_7c15u64 >> 1;
+        number = u64::wrapping_add(number, 0x9e37_79b9_7f4a_7c15);
         number
     };
     let mut host = Host::new(settings, draw).expect("right settings");
@@ -46,7 +46,7 @@ fn serve(mut sockets: Vec<(Ipv4Addr, OwnedFd)>, ports: u16, ends: usize) -> Vec<
     let (clock, mut open, mut counts) = (Clock::start(), Vec::<(Id, u64)>::new(), Vec::new());
     let mut buffer = vec![0; 65_535];
     while counts.len() < ends {
-        for (_, socket) in &sockets {
+        for (_, socket) in sockets {
             while let Ok(bytes) = rustix::io::read(socket, &mut buffer) {
                 host.on_packet(clock.now(), &buffer[..bytes]);
             }
@@ -74,7 +74,7 @@ fn serve(mut sockets: Vec<(Ipv4Addr, OwnedFd)>, ports: u16, ends: usize) -> Vec<
             rustix::io::write(socket, &packet).expect("there is room");
         }
         let mut polls: Vec<_> =
-            sockets.iter_mut().map(|(_, it)| PollFd::new(it, PollFlags::IN)).collect();
+            sockets.iter().map(|(_, it)| PollFd::new(it, PollFlags::IN)).collect();
         sleep(&mut polls, Span::millis(1)).expect("it sleeps");
     }
     counts
@@ -92,10 +92,11 @@ fn transfers(paths: usize, controller: &str) {
         starts: vec![Span::ZERO, Span::millis(10), Span::millis(20)],
         send_buffer: 100_000,
     };
+    let sockets: Vec<_> = addresses.into_iter().zip(theirs).collect();
     let driver = Driver::new(&plan, vec![(ends, ours)], 1).expect("what a host can have");
     let counts = std::thread::scope(|scope| {
         let running = scope.spawn(|| driver.run(Span::ZERO).expect("sockets do not fail"));
-        let counts = serve(addresses.into_iter().zip(theirs).collect(), 3, 3);
+        let counts = serve(&sockets, 3, 3);
         while driver.states().iter().any(|user| user.completed.is_none()) {
             std::thread::yield_now();
         }

@@ -331,5 +331,7 @@ def different_ours(ours: list[Class]) -> list[str]:
         found.append(
             "MPTCP's options leave less payload in a packet of ours: goodput is lower, not IP bytes"
         )
-        found.append("a path joins when the server has acknowledged the connection's first data")
+        found.append(
+            "a user of several paths writes one packet until its server has acknowledged it, and then joins the others"
+        )
     return found
