@@ -112,6 +112,7 @@ pub(crate) struct TunnelConnect(Connect);
 impl TunnelConnect {
     #[new]
     #[pyo3(signature = (key, peer, paths, carried, *, socks=None, forwards=Vec::new(), transparent=Vec::new(), metrics=None))]
+    #[expect(clippy::too_many_arguments, reason = "each is a keyword of the Python function")]
     fn new(
         key: PathBuf,
         peer: String,
