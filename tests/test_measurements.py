@@ -51,8 +51,10 @@ class Kernel:
         seeds: Sequence[int],
         *,
         progress: Callable[[float, float], object] | None = None,
+        world: str = "linux",
         **options: Any,
     ) -> ab.Result:
+        assert world == "linux"
         (seed,) = seeds
         if seed == self.stop_at:
             raise KeyboardInterrupt
@@ -445,7 +447,7 @@ def test_a_kernel_that_gives_nothing_valid_costs_no_other_world_its_result(
         raise NotValid("no replication was valid; the last because: too late")
 
     monkeypatch.setattr("anabranch.linux.run", too_late)
-    monkeypatch.setattr(compare, "check_machine", lambda: None)
+    monkeypatch.setattr(compare, "check_machine", lambda **asked: None)
     file = tmp_path / "x.json"
     options = compare.CompareOptions(
         worlds=worlds, repeat=2, overrides=SHORT, tolerance=9, json=file
@@ -496,7 +498,7 @@ def test_compare_sets_three_worlds_side_by_side(
         return replace(parts[0], runs=[part.runs[0] for part in parts])
 
     monkeypatch.setattr(compare, "measured", on_linux)
-    monkeypatch.setattr(compare, "check_machine", lambda: None)
+    monkeypatch.setattr(compare, "check_machine", lambda **asked: None)
     file = tmp_path / "x.json"
     words = ["duration=40 s", "warmup=5 s"]
     options = compare.CompareOptions(
@@ -525,7 +527,7 @@ def test_an_interrupt_on_the_kernel_keeps_the_worlds_that_had_finished(
         raise compare.stopped(0, 3)
 
     monkeypatch.setattr(compare, "measured", stopped)
-    monkeypatch.setattr(compare, "check_machine", lambda: None)
+    monkeypatch.setattr(compare, "check_machine", lambda **asked: None)
     file = tmp_path / "x.json"
     options = compare.CompareOptions(
         worlds="simulation,theory,linux", repeat=2, overrides=SHORT, tolerance=9, json=file
