@@ -111,6 +111,8 @@ def test_what_the_wire_cannot_carry_is_refused_by_name() -> None:
     ):
         with pytest.raises(LinuxError, match=why):
             run(TWO_PATHS + more)
+    with pytest.raises(LinuxError, match="whose receiver sends reports"):
+        run(TWO_PATHS, "flow.user.controller=bilevel-tfrc")
 
 
 def test_the_kernel_sends_for_its_own_controllers_alone() -> None:

@@ -44,6 +44,7 @@ pub(crate) fn controller<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py
     row.set_item("ported", spec.ported())?;
     row.set_item("linux", spec.linux())?;
     row.set_item("noq", spec.noq())?;
+    row.set_item("reports", spec.needs().reports)?;
     row.set_item(
         "port",
         matches!(

@@ -109,6 +109,8 @@ impl Host {
             AnyController::new(&settings.controller, settings.options.control(0), 2).is_some();
         let right = "a controller of the laboratory: the kernel's and QUIC's own run only there";
         ensure(known, "controller", &settings.controller, right)?;
+        let right = "a controller of ACKs: receivers of TCP send no reports as TFRC's do";
+        ensure(!settings.controller.needs().reports, "controller", &settings.controller, right)?;
         Ok(Host {
             settings: Arc::new(settings),
             random: Box::new(random),

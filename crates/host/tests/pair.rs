@@ -139,6 +139,15 @@ fn changed_data_is_found_by_the_checksum() {
 }
 
 #[test]
+fn a_controller_of_others_or_of_tfrc_does_not_run_here() {
+    for name in ["linux:cubic", "kernel:lia", "noq:cubic", "tfrc", "bilevel-tfrc"] {
+        let spec = name.parse().expect("a controller");
+        let refused = Host::new(Settings::new(spec), || 4).expect_err(name);
+        assert_eq!(refused.key, "controller", "{name}");
+    }
+}
+
+#[test]
 fn a_port_without_listener_refuses() {
     let mut pair = Pair::new(|_| {});
     let closed = wire::packet::Endpoint { port: 9, ..SERVER[0] };

@@ -165,6 +165,10 @@ def refused_ours(planned: Class) -> list[str]:
     named = None if planned.controller.startswith("py:") else _core.controller(source_of(planned))
     if named and named["noq"]:
         found.append(f"{planned.controller} is a controller of the QUIC stack alone")
+    if named and named["reports"]:
+        found.append(
+            f"{planned.controller} is made of TFRC, whose receiver sends reports; the kernel's TCP does not"
+        )
     return found
 
 
