@@ -148,7 +148,7 @@ def through_tunnel(of: Scenario, seed: int, options: tuple[str, ...]) -> float:
 
 def over_kernel(of: Scenario, seed: int) -> float:
     """Mb/s that the application received."""
-    (one,) = linux.run(of, seed, controller="lia").runs
+    (one,) = linux.run(of, [seed], controller="lia").runs
     return float(one.flows.goodput_bps[0]) / 1e6
 
 

@@ -3,7 +3,7 @@
 
 mod network;
 
-use host::{Failure, Host, Id, Read};
+use host::{Failure, Host, Id, Read, Settings};
 use network::{Fault, Pair, SERVER};
 use proptest::prelude::*;
 use units::Span;
