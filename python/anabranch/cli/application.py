@@ -342,7 +342,7 @@ def reproduce(
         typer.Option(
             "--keep",
             help="With --world linux or wire: store replications in this directory, and reuse those stored before. Default: "
-            "out/measurements/DOCUMENT, or out/measurements/wire/DOCUMENT.",
+            "out/measurements/DOCUMENT; wire has a folder of its own there.",
         ),
     ] = None,
     judged: Annotated[
