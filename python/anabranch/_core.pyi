@@ -184,6 +184,8 @@ class Named(TypedDict):
     """The kernel's name of a controller that only the running kernel has (`linux:NAME`)."""
     noq: str | None
     """The QUIC stack's name of a controller that only the stack has (`noq:NAME`)."""
+    reports: bool
+    """Whether it is made of TFRC, whose receiver reports instead of acknowledging."""
     detector: str | None
     """The detector of shared bottlenecks of a law that couples only paths that share."""
     port: bool
