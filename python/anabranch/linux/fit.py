@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Literal
 
 from .. import _core
+from ..controller import facts
 from ..plan import Class, Linux, MinRtt, Plan
 
 World = Literal["linux", "wire"]
@@ -61,10 +62,10 @@ def sender(world: World, planned: Class) -> Sender:
     """Who sends for a class in a world."""
     if planned.protocol == "quic":
         return "quic"
-    if world == LINUX or planned.controller.startswith("py:"):
-        return "kernel" if world == LINUX else "ours"
-    named = _core.controller(source_of(planned))
-    return "kernel" if named["linux"] or named["port"] else "ours"
+    if world == LINUX:
+        return "kernel"
+    named = facts(planned)
+    return "kernel" if named and (named["linux"] or named["port"]) else "ours"
 
 
 def unsupported(planned: Class) -> str:
@@ -162,7 +163,7 @@ def refused_ours(planned: Class) -> list[str]:
         found.append(
             f"`packet` is {planned.packet_bytes} B; on the wire it has {_LEAST_MTU} to {_MOST_MTU} B"
         )
-    named = None if planned.controller.startswith("py:") else _core.controller(source_of(planned))
+    named = facts(planned)  # None for a class of Python
     if named and named["noq"]:
         found.append(f"{planned.controller} is a controller of the QUIC stack alone")
     if named and named["reports"]:
