@@ -3,10 +3,13 @@
 //! ```text
 //!  hello     1 | nonce 8 | zeros: as long as a cookie datagram
 //!  cookie    2 | nonce 8 | cookie 16
-//!  initiate  3 | own session 4 | cookie 16 | first message of Noise
-//!  accept    4 | session 4 | own session 4 | second message of Noise
+//!  initiate  3 | cookie 16 | first message of Noise
+//!  accept    4 | session 4 | second message of Noise
 //!  sealed    5 | session 4 | nonce 8 | frames, encrypted
 //! ```
+//!
+//! An end tells its session's number in its message of Noise: a number in the clear could be
+//! changed on the way, and the peer would send all of its datagrams to nobody.
 //!
 //! No answer to a host without a session is longer than what it answers.
 
@@ -29,9 +32,9 @@ pub(crate) enum Datagram<'a> {
     /// The answer.
     Cookie { nonce: [u8; 8], cookie: [u8; COOKIE_BYTES] },
     /// Begins a handshake.
-    Initiate { from: u32, cookie: [u8; COOKIE_BYTES], message: &'a [u8] },
+    Initiate { cookie: [u8; COOKIE_BYTES], message: &'a [u8] },
     /// Ends it.
-    Accept { to: u32, from: u32, message: &'a [u8] },
+    Accept { to: u32, message: &'a [u8] },
     /// Frames of a session.
     Sealed { to: u32, nonce: u64, body: &'a [u8] },
 }
@@ -53,14 +56,12 @@ pub(crate) fn parse(bytes: &[u8]) -> Option<Datagram<'_>> {
             Some(Datagram::Cookie { nonce: *nonce, cookie: cookie.try_into().ok()? })
         }
         INITIATE => {
-            let (from, rest) = rest.split_first_chunk()?;
             let (cookie, message) = rest.split_first_chunk()?;
-            Some(Datagram::Initiate { from: number(from), cookie: *cookie, message })
+            Some(Datagram::Initiate { cookie: *cookie, message })
         }
         ACCEPT => {
-            let (to, rest) = rest.split_first_chunk()?;
-            let (from, message) = rest.split_first_chunk()?;
-            Some(Datagram::Accept { to: number(to), from: number(from), message })
+            let (to, message) = rest.split_first_chunk()?;
+            Some(Datagram::Accept { to: number(to), message })
         }
         SEALED => {
             let (to, rest) = rest.split_first_chunk()?;
@@ -86,11 +87,9 @@ impl Datagram<'_> {
         match self {
             Datagram::Hello { nonce } => [&[HELLO], &nonce[..], &[0; COOKIE_BYTES]].concat(),
             Datagram::Cookie { nonce, cookie } => [&[COOKIE], &nonce[..], cookie].concat(),
-            Datagram::Initiate { from, cookie, message } => {
-                [&[INITIATE], &from.to_be_bytes()[..], cookie, message].concat()
-            }
-            Datagram::Accept { to, from, message } => {
-                [&[ACCEPT], &to.to_be_bytes()[..], &from.to_be_bytes(), message].concat()
+            Datagram::Initiate { cookie, message } => [&[INITIATE], &cookie[..], message].concat(),
+            Datagram::Accept { to, message } => {
+                [&[ACCEPT], &to.to_be_bytes()[..], message].concat()
             }
             Datagram::Sealed { to, nonce, body } => {
                 let mut bytes = sealed_header(*to, *nonce);
@@ -118,12 +117,12 @@ mod tests {
         }
 
         #[test]
-        fn a_datagram_comes_back(nonce: [u8; 8], cookie: [u8; 16], from: u32, to: u32, counter: u64, body: Vec<u8>) {
+        fn a_datagram_comes_back(nonce: [u8; 8], cookie: [u8; 16], to: u32, counter: u64, body: Vec<u8>) {
             for datagram in [
                 Datagram::Hello { nonce },
                 Datagram::Cookie { nonce, cookie },
-                Datagram::Initiate { from, cookie, message: &body },
-                Datagram::Accept { to, from, message: &body },
+                Datagram::Initiate { cookie, message: &body },
+                Datagram::Accept { to, message: &body },
                 Datagram::Sealed { to, nonce: counter, body: &body },
             ] {
                 let bytes = datagram.encode();

@@ -6,11 +6,11 @@
 //!
 //! A step without an answer begins anew, on the next path, with twice the time to wait.
 
-use crate::ask::{Ask, Purpose};
+use crate::ask::{Ask, Grant, Purpose};
 use crate::connection::{Closed, Connection, Start};
 use crate::datagram::{self, Datagram};
 use crate::mux::Role;
-use crate::noise::{self, Begun, Ids};
+use crate::noise::{self, Begun, Ids, Session};
 use crate::path::Path;
 use crate::route::{Route, Transmit};
 use crate::{Entropy, MAX_PATHS, PublicKey, SecretKey, Settings, draw};
@@ -101,8 +101,8 @@ impl Initiator {
                     self.initiate(route, &cookie, entropy);
                 }
             }
-            Some(Datagram::Accept { to, from, message }) => {
-                self.on_accept(now, route, (to, from), message);
+            Some(Datagram::Accept { to, message }) => {
+                self.on_accept(now, route, to, message);
             }
             Some(Datagram::Sealed { to, nonce, body }) => {
                 if let Some(connection) = &mut self.connection {
@@ -119,27 +119,28 @@ impl Initiator {
             Some(connection) => Purpose::Renewal { of: connection.peers_id() },
         };
         let (paths, first) = (self.routes.len() as u8, self.on as u8);
-        let ask = Ask { purpose, paths, first, buffer: self.settings.buffer }.encode();
         let own = u32::from_be_bytes(draw(entropy));
+        let buffer = self.settings.buffer;
+        let ask = Ask { session: own, purpose, paths, first, buffer }.encode();
         if let Some((begun, message)) =
             noise::begin(&self.secret, &self.peer, cookie, &ask, entropy)
         {
-            let bytes = Datagram::Initiate { from: own, cookie: *cookie, message: &message };
+            let bytes = Datagram::Initiate { cookie: *cookie, message: &message };
             self.out = Some(Transmit { route, bytes: bytes.encode() });
             self.step = Step::Initiated { begun: Some(Box::new(begun)), own };
         }
     }
 
-    fn on_accept(&mut self, now: Time, route: Route, (to, from): (u32, u32), message: &[u8]) {
+    fn on_accept(&mut self, now: Time, route: Route, to: u32, message: &[u8]) {
         let Step::Initiated { begun, own } = &mut self.step else { return };
         if *own != to {
             return;
         }
         // A wrong message spoils the handshake: it begins anew when its time is over.
         let Some(begun) = begun.take() else { return };
-        let ids = Ids { own: to, peers: from };
-        let Some((payload, session)) = begun.finish(message, ids, now) else { return };
-        let Ok(buffer) = payload.as_slice().try_into().map(u32::from_be_bytes) else { return };
+        let Some((payload, transport)) = begun.finish(message) else { return };
+        let Some(Grant { session: peers, buffer }) = Grant::decode(&payload) else { return };
+        let session = Session::new(transport, Ids { own: to, peers }, now);
         match &mut self.connection {
             Some(connection) => connection.use_session(session),
             None => {

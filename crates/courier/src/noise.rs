@@ -17,7 +17,7 @@ use units::Time;
 const PATTERN: &str = "Noise_IK_25519_ChaChaPoly_BLAKE2s";
 
 /// Both ends mix it into the handshake: other versions do not understand each other.
-const PROLOGUE: &[u8] = b"anabranch-courier/1";
+const PROLOGUE: &[u8] = b"anabranch-courier/2";
 
 /// Bytes of an authentication tag.
 pub(crate) const TAG_BYTES: usize = 16;
@@ -98,18 +98,13 @@ pub(crate) fn begin(
 }
 
 impl Begun {
-    /// The responder's message arrived: its payload, and the session. After a message that is not
-    /// the responder's, the handshake cannot go on and a new one has to begin.
-    pub(crate) fn finish(
-        mut self,
-        message: &[u8],
-        ids: Ids,
-        now: Time,
-    ) -> Option<(Vec<u8>, Session)> {
+    /// The responder's message arrived: its payload, and the keys. After a message that is not the
+    /// responder's, the handshake cannot go on and a new one has to begin.
+    pub(crate) fn finish(mut self, message: &[u8]) -> Option<(Vec<u8>, StatelessTransportState)> {
         let mut payload = vec![0; message.len()];
         let len = self.0.read_message(message, &mut payload).ok()?;
         payload.truncate(len);
-        Some((payload, Session::new(self.0, ids, now)?))
+        Some((payload, self.0.into_stateless_transport_mode().ok()?))
     }
 }
 
@@ -149,7 +144,8 @@ impl Asked {
         let mut message = vec![0; SECOND_BYTES + payload.len()];
         let len = self.state.write_message(payload, &mut message).ok()?;
         message.truncate(len);
-        Some((message, Session::new(self.state, ids, now)?))
+        let state = self.state.into_stateless_transport_mode().ok()?;
+        Some((message, Session::new(state, ids, now)))
     }
 }
 
@@ -175,10 +171,9 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    fn new(state: HandshakeState, ids: Ids, now: Time) -> Option<Self> {
-        let state = state.into_stateless_transport_mode().ok()?;
+    pub(crate) fn new(state: StatelessTransportState, ids: Ids, now: Time) -> Self {
         let (next, arrived) = ([0; MAX_PATHS], std::array::from_fn(|_| Window::default()));
-        Some(Session { state, ids, born: now, next, arrived })
+        Session { state, ids, born: now, next, arrived }
     }
 
     /// A datagram with `frames` for `path`.
@@ -232,7 +227,8 @@ mod tests {
         let ids = Ids { own: 7, peers: 9 };
         let (second, responder) = asked.answer(b"you", ids, Time(1)).unwrap();
         let ids = Ids { own: 9, peers: 7 };
-        let (payload, initiator) = begun.finish(&second, ids, Time(2)).unwrap();
+        let (payload, keys) = begun.finish(&second).unwrap();
+        let initiator = Session::new(keys, ids, Time(2));
         assert_eq!(payload, b"you");
         assert!(second.len() < first.len(), "an answer does not amplify");
         (initiator, responder)

@@ -5,7 +5,7 @@
 //! and one handshake under way. A handshake takes effect when the initiator uses its keys: a
 //! message that is sent again by somebody else leads nowhere.
 
-use crate::ask::{Ask, Purpose};
+use crate::ask::{Ask, Grant, Purpose};
 use crate::connection::{Closed, Connection, Start};
 use crate::cookie::Baker;
 use crate::datagram::{self, Datagram};
@@ -129,9 +129,9 @@ impl Responder {
                 let cookie = self.baker.cookie(&route);
                 self.send(route, Datagram::Cookie { nonce, cookie }.encode());
             }
-            Some(Datagram::Initiate { from, cookie, message }) => {
+            Some(Datagram::Initiate { cookie, message }) => {
                 if self.baker.accepts(&route, &cookie) {
-                    self.on_initiate(now, route, (from, &cookie, message), entropy);
+                    self.on_initiate(now, route, (&cookie, message), entropy);
                 }
             }
             Some(Datagram::Sealed { to, nonce, body }) => {
@@ -160,7 +160,7 @@ impl Responder {
         &mut self,
         now: Time,
         route: Route,
-        (from, cookie, message): (u32, &[u8; 16], &[u8]),
+        (cookie, message): (&[u8; 16], &[u8]),
         entropy: &mut dyn Entropy,
     ) {
         let again = |peer: &&Peer| peer.pending.as_ref().is_some_and(|it| it.message == message);
@@ -184,13 +184,13 @@ impl Responder {
             (Purpose::Renewal { .. }, _) => return,
         };
         let random = u32::from(u16::from_be_bytes(draw(entropy)));
-        let ids = Ids { own: random << 16 | place as u32, peers: from };
+        let ids = Ids { own: random << 16 | place as u32, peers: ask.session };
         let taken = self.peers[place].connection.as_ref().is_some_and(|(_, it)| it.holds(ids.own));
-        let buffer = self.settings.buffer.to_be_bytes();
-        let Some((second, session)) = asked.answer(&buffer, ids, now).filter(|_| !taken) else {
+        let grant = Grant { session: ids.own, buffer: self.settings.buffer }.encode();
+        let Some((second, session)) = asked.answer(&grant, ids, now).filter(|_| !taken) else {
             return; // with a number that is taken, the initiator's next try has another
         };
-        let answer = Datagram::Accept { to: from, from: ids.own, message: &second }.encode();
+        let answer = Datagram::Accept { to: ids.peers, message: &second }.encode();
         let peer = &mut self.peers[place];
         let session = match &mut peer.connection {
             Some((_, connection)) if renewed => {

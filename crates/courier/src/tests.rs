@@ -309,6 +309,32 @@ proptest! {
     }
 }
 
+/// A connection whose first datagram of `kind` has a changed bit at byte `at`.
+fn establish_with_a_change(kind: u8, at: usize) -> World {
+    let mut world = World::new([settings("lia"), settings("lia")], &[CLEAN], 3);
+    let mut changed = false;
+    while world.number.is_none() || world.initiator.connection().is_none() {
+        world.send();
+        let datagrams = world.moving.values_mut().map(|(_, _, bytes)| bytes);
+        for bytes in datagrams.filter(|bytes| bytes[0] == kind) {
+            bytes[at] ^= u8::from(!changed);
+            changed = true;
+        }
+        assert!(world.step(Time::ZERO + Span::millis(30_000)), "kind {kind}, byte {at}");
+    }
+    world
+}
+
+#[test]
+fn a_bit_changed_anywhere_in_a_handshake_makes_no_connection_that_leads_nowhere() {
+    for (kind, len) in [(1, 25), (2, 25), (3, 128), (4, 61)] {
+        for at in 1..len {
+            let mut world = establish_with_a_change(kind, at);
+            exchange(&mut world, 1, [2_000; 2]);
+        }
+    }
+}
+
 #[test]
 fn a_megabyte_each_way_over_two_paths_is_whole_and_both_paths_carry_it() {
     for coded in [true, false] {
