@@ -109,7 +109,8 @@ impl Ends {
 
 fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     let paths = bytes.int_in_range(1..=3usize)?;
-    let controller = *bytes.choose(&["couple+", "lia", "reno", "multi-priority"])?;
+    let controller =
+        *bytes.choose(&["couple+", "lia", "reno", "multi-priority", "bilevel-tfrc"])?;
     let mut settings = Settings::new(controller.parse().expect("it is registered"));
     settings.buffer = 64 << 10;
     if bytes.arbitrary()? {

@@ -286,6 +286,14 @@ impl Connection {
                 self.outgoing.on_ack(now, path, &ack);
                 None
             }
+            Frame::Timed { start, data, payload } => {
+                self.incoming.on_timed(now, path, start, (&data, payload))?;
+                None
+            }
+            Frame::Report(report) => {
+                self.outgoing.on_report(now, path, &report);
+                None
+            }
             Frame::Probe(token) => {
                 self.send_routed(path, route, &Frame::Answer(token));
                 None
@@ -302,15 +310,19 @@ impl Connection {
             }
         };
         if let Some(answer) = answer {
-            let queue = &mut self.answers[path];
-            if queue.len() >= ANSWERS {
-                queue.pop_front();
-            }
-            let mut bytes = Vec::with_capacity(LONGEST);
-            answer.encode(&mut bytes);
-            queue.push_back(bytes);
+            self.queue_answer(path, &answer);
         }
         Ok(())
+    }
+
+    fn queue_answer(&mut self, path: usize, answer: &Frame<'_>) {
+        let queue = &mut self.answers[path];
+        if queue.len() >= ANSWERS {
+            queue.pop_front();
+        }
+        let mut bytes = Vec::with_capacity(LONGEST);
+        answer.encode(&mut bytes);
+        queue.push_back(bytes);
     }
 
     fn send_routed(&mut self, path: usize, route: Route, frame: &Frame<'_>) {
@@ -344,7 +356,8 @@ impl Connection {
         let probes = self.paths.iter().map(probe).min().unwrap_or(Time::NEVER);
         let held = self.limit.map_or(Time::NEVER, |limit| limit.next_deadline());
         let silent = self.heard + self.settings.timeout;
-        self.outgoing.next_deadline().min(probes).min(held).min(silent)
+        let ends = self.outgoing.next_deadline().min(self.incoming.next_deadline());
+        ends.min(probes).min(held).min(silent)
     }
 
     pub(crate) fn on_deadline(&mut self, now: Time, entropy: &mut dyn Entropy) {
@@ -380,6 +393,9 @@ impl Connection {
         }
         if self.closed.is_some() {
             return None;
+        }
+        while let Some((path, report)) = self.incoming.report(now) {
+            self.queue_answer(path, &Frame::Report(report));
         }
         if let Some(transmit) = self.poll_answers() {
             return Some(transmit);

@@ -9,14 +9,18 @@
 //!  probe        5 | token 8
 //!  answer       6 | token 8
 //!  close        7 | reason 1
+//!  timed        8 | start 4 | number 4 | dsn 8 | stamp 8 | round trip 4 | payload
+//!  report       9 | next 4 | events 4 | data ack 8 | edge 8 | echo 8 | delay 8 | rate 8 |
+//!                   intervals 1 | missing 1 | intervals, 4 each | missing ranges, 16 each
 //! ```
 //!
 //! `start` is the first number of the path since it last joined: a receiver that sees a higher one
-//! than before forgets what it waited for. A combination and data end the datagram.
+//! than before forgets what it waited for. A combination, data and a timed segment
+//! (TFRC's) end the datagram.
 
 use coding::{Combination, Header};
 use units::{Span, Time};
-use wire::{Ack, CodedAck, Data, Flags, MAX_SACKS, Range, Sacks};
+use wire::{Ack, CodedAck, Data, Flags, MAX_SACKS, Range, Sacks, TfrcData, TfrcReport};
 
 const COMBINATION: u8 = 1;
 const CODED_ACK: u8 = 2;
@@ -25,6 +29,8 @@ const ACK: u8 = 4;
 const PROBE: u8 = 5;
 const ANSWER: u8 = 6;
 const CLOSE: u8 = 7;
+const TIMED: u8 = 8;
+const REPORT: u8 = 9;
 
 /// Bytes of position and length before the payload of a coded symbol.
 pub(crate) const TAG_LEN: usize = 12;
@@ -32,8 +38,17 @@ pub(crate) const TAG_LEN: usize = 12;
 /// Bytes of a combination besides payload: the longest frame that carries payload.
 pub(crate) const OVERHEAD: usize = 1 + 4 + 8 + Header::LEN + TAG_LEN;
 
-/// Bytes of the longest frame without payload: an ack with all blocks.
-pub(crate) const LONGEST: usize = 1 + 5 * 8 + 1 + MAX_SACKS * 16;
+/// Most loss intervals of a report: eight closed ones and the open one (RFC 5348 §5.4).
+const MOST_INTERVALS: usize = 9;
+
+/// Most missing ranges of a report, so that it fits into the smallest datagram.
+const MOST_MISSING: usize = 28;
+
+/// Bytes of the longest frame without payload: a report with all ranges.
+pub(crate) const LONGEST: usize = 1 + 2 * 4 + 5 * 8 + 2 + MOST_INTERVALS * 4 + MOST_MISSING * 16;
+
+/// Longest round trip that a timed segment may name: a receiver remembers the arrivals of one.
+const LONGEST_RTT_US: u32 = 10_000_000;
 
 /// Positions and times are below this, so that sums of them do not overflow.
 const MOST: u64 = 1 << 62;
@@ -48,6 +63,8 @@ pub(crate) enum Frame<'a> {
     Probe(u64),
     Answer(u64),
     Close(u8),
+    Timed { start: u32, data: TfrcData, payload: &'a [u8] },
+    Report(TfrcReport),
 }
 
 /// Reads numbers from the front of bytes.
@@ -139,7 +156,65 @@ fn frame<'a>(reader: &mut Reader<'a>) -> Option<Frame<'a>> {
         PROBE => reader.u64().map(Frame::Probe),
         ANSWER => reader.u64().map(Frame::Answer),
         CLOSE => reader.u8().map(Frame::Close),
+        TIMED => timed(reader),
+        REPORT => report(reader).map(Frame::Report),
         _ => None,
+    }
+}
+
+fn timed<'a>(reader: &mut Reader<'a>) -> Option<Frame<'a>> {
+    let (start, number, dsn) = (reader.u32()?, u64::from(reader.u32()?), reader.place()?);
+    let (stamp, rtt_us, payload) = (Time(reader.place()?), reader.u32()?, reader.rest());
+    let data = TfrcData { number, dsn, len: payload.len() as u32, rtt_us, stamp };
+    let right = rtt_us <= LONGEST_RTT_US && !payload.is_empty() && u64::from(start) <= number;
+    right.then_some(Frame::Timed { start, data, payload })
+}
+
+fn report(reader: &mut Reader<'_>) -> Option<TfrcReport> {
+    let (next, events) = (u64::from(reader.u32()?), u64::from(reader.u32()?));
+    let (data_ack, window_edge) = (reader.place()?, reader.place()?);
+    let (echo, delay) = (Time(reader.place()?), Span(reader.place()?));
+    let received = Some(f64::from_bits(reader.u64()?)).filter(|rate| *rate >= 0.0)?;
+    let (intervals, missing) = (usize::from(reader.u8()?), usize::from(reader.u8()?));
+    if intervals > MOST_INTERVALS || missing > MOST_MISSING {
+        return None;
+    }
+    let intervals =
+        (0..intervals).map(|_| Some(u64::from(reader.u32()?))).collect::<Option<_>>()?;
+    let range = |_| {
+        let range = Range { start: reader.place()?, end: reader.place()? };
+        (range.start < range.end).then_some(range)
+    };
+    let missing = (0..missing).map(range).collect::<Option<_>>()?;
+    Some(TfrcReport {
+        next,
+        data_ack,
+        window_edge,
+        echo,
+        delay,
+        received,
+        events,
+        intervals,
+        missing,
+    })
+}
+
+/// Appends a report. Ranges beyond the first [`MOST_MISSING`] are for later reports.
+fn encode_report(report: &TfrcReport, to: &mut Vec<u8>) {
+    let short = |number: u64| u32::try_from(number).unwrap_or(u32::MAX).to_be_bytes();
+    let TfrcReport { data_ack, window_edge, echo, delay, .. } = *report;
+    let intervals = &report.intervals[..report.intervals.len().min(MOST_INTERVALS)];
+    let missing = &report.missing[..report.missing.len().min(MOST_MISSING)];
+    to.push(REPORT);
+    [report.next, report.events].map(short).iter().for_each(|number| to.extend(number));
+    for number in [data_ack, window_edge, echo.0, delay.0, report.received.to_bits()] {
+        to.extend(number.to_be_bytes());
+    }
+    to.extend([intervals.len() as u8, missing.len() as u8]);
+    intervals.iter().for_each(|interval| to.extend(short(*interval)));
+    for Range { start, end } in missing {
+        to.extend(start.to_be_bytes());
+        to.extend(end.to_be_bytes());
     }
 }
 
@@ -185,6 +260,17 @@ impl Frame<'_> {
             Frame::Probe(token) => put(PROBE, &[*token]),
             Frame::Answer(token) => put(ANSWER, &[*token]),
             Frame::Close(reason) => to.extend([CLOSE, *reason]),
+            Frame::Timed { start, data, payload } => {
+                to.push(TIMED);
+                for number in [*start, data.number as u32] {
+                    to.extend(number.to_be_bytes());
+                }
+                to.extend(data.dsn.to_be_bytes());
+                to.extend(data.stamp.0.to_be_bytes());
+                to.extend(data.rtt_us.min(LONGEST_RTT_US).to_be_bytes());
+                to.extend(*payload);
+            }
+            Frame::Report(report) => encode_report(report, to),
         }
     }
 }
@@ -210,6 +296,10 @@ mod tests {
             let blocks = [Range { start: a / 2, end: a / 2 + 9 }; MAX_SACKS];
             let what = Combination { base: numbers[0] / 2, count: segments, key };
             let data = Data { seq: a, dsn: b, stamp: Time(c), len: payload.len() as u32, flags: Flags::NONE };
+            let timed = TfrcData {
+                number: u64::from(numbers[1].max(numbers[2])), dsn: a, len: data.len,
+                rtt_us: numbers[0] % LONGEST_RTT_US, stamp: Time(b),
+            };
             let small = [
                 Frame::CodedAck(CodedAck {
                     first_unseen: numbers[0], received: numbers[1], covered: numbers[2],
@@ -220,10 +310,16 @@ mod tests {
                     sacks: Sacks::first(count, blocks), flags: Flags::NONE,
                 }),
                 Frame::Probe(e), Frame::Answer(u64::MAX), Frame::Close(3),
+                Frame::Report(TfrcReport {
+                    next: u64::from(numbers[0]), events: u64::from(numbers[1]), data_ack: a,
+                    window_edge: b, echo: Time(c), delay: Span(d), received: e as f64,
+                    intervals: vec![u64::from(numbers[2]); 3 * count], missing: blocks[..count].to_vec(),
+                }),
             ];
             for last in [
                 Frame::Combination { start: numbers[1], stamp: Time(d), what, symbol: &payload },
                 Frame::Data { start: d, data, payload: &payload },
+                Frame::Timed { start: numbers[1], data: timed, payload: &payload },
             ] {
                 let sent: Vec<_> = small.iter().cloned().chain([last]).collect();
                 let read: Vec<_> = bytes(&sent).each();
@@ -235,7 +331,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_read_is_what_encoding_gives(kind in 0u8..9, rest in prop::collection::vec(prop_oneof![any::<u8>(), 0u8..3], 0..120)) {
+        fn what_is_read_is_what_encoding_gives(kind in 0u8..11, rest in prop::collection::vec(prop_oneof![any::<u8>(), 0u8..3], 0..120)) {
             let datagram = [&[kind], &rest[..]].concat();
             let read: Vec<_> = frames(&datagram).collect();
             if let Some(whole) = read.iter().cloned().collect::<Option<Vec<_>>>() {
@@ -268,7 +364,13 @@ mod tests {
             sacks: full,
             flags: Flags::NONE,
         };
-        assert_eq!(bytes(&[Frame::Ack(ack)]).len(), LONGEST);
+        assert!(bytes(&[Frame::Ack(ack)]).len() <= LONGEST);
+        let range = Range { start: 1, end: 2 };
+        let (intervals, missing) = (vec![1; MOST_INTERVALS + 1], vec![range; MOST_MISSING + 1]);
+        let report = TfrcReport { intervals, missing, ..TfrcReport::default() };
+        assert_eq!(bytes(&[Frame::Report(report)]).len(), LONGEST);
+        let smallest = 600 - crate::datagram::SEALED_HEADER - crate::noise::TAG_BYTES;
+        assert!(LONGEST <= smallest, "a frame fits into the smallest datagram");
         let what = Combination { base: 0, count: 1, key: 0 };
         let combination =
             Frame::Combination { start: 0, stamp: Time(0), what, symbol: &[0; TAG_LEN] };

@@ -9,8 +9,9 @@ use coding::{Combination, Decoder};
 use transport::ReceivingEndpoint;
 use transport::coded::{Answer, Receiver, Sent};
 use transport::tcp::{self, ReceiverSettings};
+use transport::{Transmit, tfrc};
 use units::{Span, Time};
-use wire::{Ack, CodedAck, Data, Range};
+use wire::{Ack, CodedAck, Data, Range, TfrcData, TfrcReport};
 
 /// The clocks of two hosts have nothing in common: the first datagram counts as this old, so that
 /// faster ones are not of negative age.
@@ -23,12 +24,15 @@ enum Lane {
     Coded(Decoder<Vec<u8>>),
     /// The next byte that the path expects.
     Plain(u64),
+    Timed,
 }
 
 /// The receiving side of a connection.
 #[derive(Debug)]
 pub(crate) struct Incoming {
     receiver: Receiver,
+    /// For paths under TFRC.
+    reporter: tfrc::Receiver,
     lanes: Box<[Lane]>,
     /// First number of each path, as the peer last said.
     starts: Box<[u64]>,
@@ -48,6 +52,7 @@ impl Incoming {
         let pending = settings.most_pending();
         Incoming {
             receiver: Receiver::new(tcp, vec![false; paths]),
+            reporter: tfrc::Receiver::new(u64::from(settings.buffer), paths),
             lanes: (0..paths).map(|_| Lane::Unused).collect(),
             starts: vec![0; paths].into(),
             ordered: Ordered::new(u64::from(settings.buffer), paths * pending),
@@ -154,6 +159,43 @@ impl Incoming {
         }
         self.insert(data.dsn, payload.to_vec())?;
         Ok(Some(ack))
+    }
+
+    /// A timed segment arrived: it is answered by a later report.
+    pub(crate) fn on_timed(
+        &mut self,
+        now: Time,
+        path: usize,
+        start: u32,
+        (data, payload): (&TfrcData, &[u8]),
+    ) -> Result<(), Violation> {
+        if let Lane::Unused = self.lanes[path] {
+            self.lanes[path] = Lane::Timed;
+        }
+        if !matches!(self.lanes[path], Lane::Timed) {
+            return Ok(());
+        }
+        if u64::from(start) > self.starts[path] {
+            self.starts[path] = u64::from(start);
+            self.reporter.join(path, u64::from(start));
+        }
+        // No honest sender exceeds the buffer.
+        if data.dsn > self.reporter.delivered() + self.buffer {
+            return Ok(());
+        }
+        self.reporter.on_data(now, path, data);
+        self.insert(data.dsn, payload.to_vec())
+    }
+
+    /// When to call [`Incoming::report`].
+    pub(crate) fn next_deadline(&self) -> Time {
+        self.reporter.next_deadline()
+    }
+
+    /// The next report that is due, and its path; call until `None`.
+    pub(crate) fn report(&mut self, now: Time) -> Option<(usize, TfrcReport)> {
+        let Transmit { path, segment } = self.reporter.on_deadline(now)?;
+        Some((path, segment))
     }
 
     /// The next bytes in order.

@@ -2,8 +2,8 @@
 //! controllers of the laboratory, network coding, and authenticated encryption.
 //!
 //! ```text
-//!   Streams ── frames of streams ──► Mux ── one ordered byte sequence ──► Outgoing (coded::Sender)
-//!                                                                          │ combinations
+//!   Streams ── frames of streams ──► Mux ── one ordered byte sequence ──► Outgoing (Sender)
+//!                                                                          │ segments
 //!   datagrams ◄── Session (Noise) ◄── frames of a datagram ◄── Connection ◄┘
 //! ```
 //!
@@ -34,6 +34,7 @@ mod path;
 mod replay;
 mod responder;
 mod route;
+mod sending;
 mod settings;
 mod streams;
 #[cfg(test)]

@@ -6,22 +6,20 @@
 //! the connection may have got the same bytes by another path long before.
 
 use crate::frame::{Frame, OVERHEAD, TAG_LEN};
+use crate::sending::{Segment, Sender};
 use crate::settings::{SMALL, Settings};
 use crate::violation::Violation;
-use control::AnyController;
 use std::collections::VecDeque;
-use std::sync::Arc;
-use transport::coded::{Answer, Sender, Sent};
-use transport::tcp;
-use transport::{PathReport, SenderSettings, SendingEndpoint, Source, Transmit, Written};
+use transport::coded::Answer;
+use transport::{PathReport, SendingEndpoint, Written};
 use units::Time;
-use wire::{Ack, CodedAck, Data, Range};
+use wire::{Ack, CodedAck, Data, Range, TfrcReport};
 
 /// Bytes that may wait for the endpoint to send them. Less would leave windows unused between two
 /// calls of the driver; more would delay what is written later.
 const BACKLOG: usize = 128 << 10;
 
-/// A coded path ends before its numbers do.
+/// A path whose numbers count segments ends before they do.
 const LAST_NUMBER: u32 = u32::MAX - (1 << 20);
 
 /// Payload of one path that the path has not acknowledged, by segment.
@@ -36,7 +34,7 @@ struct Kept {
 /// The sending side of a connection.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
-    sender: Sender<AnyController>,
+    sender: Sender,
     /// What the endpoint may send.
     written: Written,
     /// How far that is.
@@ -67,15 +65,8 @@ impl Outgoing {
         buffer: u32,
         now: Time,
     ) -> Option<Self> {
-        let options = settings.options(buffer);
-        let (control, needs) = settings.control(&options, paths)?;
         let written = Written::default();
-        let own = SenderSettings::new(options, needs, Source::Live(written.clone()));
-        let tcp = tcp::Sender::new(Arc::new(own), control, paths, now);
-        let mut sender = Sender::new(tcp, vec![settings.coding; paths]);
-        settings.backup.iter().filter(|path| **path < paths).for_each(|path| {
-            sender.set_backup(*path, true);
-        });
+        let mut sender = Sender::new(settings, (paths, buffer), written.clone(), now)?;
         (0..paths).filter(|path| *path != first).for_each(|path| sender.leave(path));
         Some(Outgoing {
             sender,
@@ -174,7 +165,8 @@ impl Outgoing {
         if !self.coded || !self.members[path] || ack.data_ack > self.sent {
             return;
         }
-        self.sender.on_answer(now, path, &Answer::Coded(*ack));
+        let Sender::Windows(sender) = &mut self.sender else { return };
+        sender.on_answer(now, path, &Answer::Coded(*ack));
         self.kept[path].forget_coded(u64::from(ack.first_unseen));
         self.on_data_ack(ack.data_ack);
     }
@@ -184,9 +176,19 @@ impl Outgoing {
         if self.coded || !self.members[path] || ack.data_ack > self.sent {
             return;
         }
-        self.sender.on_answer(now, path, &Answer::Plain(*ack));
+        let Sender::Windows(sender) = &mut self.sender else { return };
+        sender.on_answer(now, path, &Answer::Plain(*ack));
         self.kept[path].forget_plain(ack.ack);
         self.on_data_ack(ack.data_ack);
+    }
+
+    /// A report of a path under TFRC.
+    pub(crate) fn on_report(&mut self, now: Time, path: usize, report: &TfrcReport) {
+        let Sender::Rates(sender) = &mut self.sender else { return };
+        if self.members[path] && report.data_ack <= self.sent {
+            sender.on_answer(now, path, report);
+            self.on_data_ack(report.data_ack);
+        }
     }
 
     fn on_data_ack(&mut self, data_ack: u64) {
@@ -203,24 +205,28 @@ impl Outgoing {
     /// The next frame and its path. An error if the peer has acknowledged what the endpoint has to
     /// send again, or if a path has used up its numbers.
     pub(crate) fn poll(&mut self, now: Time) -> Result<Option<(usize, Vec<u8>)>, Violation> {
-        let Some(Transmit { path, segment }) = self.sender.poll_transmit(now) else {
-            return Ok(None);
-        };
+        let Some((path, segment)) = self.sender.poll(now) else { return Ok(None) };
         let mut bytes = Vec::with_capacity(self.segment as usize + OVERHEAD);
         match segment {
-            Sent::Combined(what) => {
-                self.sender.on_sent(path, what.len);
+            Segment::Combined(what) => {
                 let symbol = self.symbol(path, &what)?;
                 let (start, stamp) = (self.starts[path] as u32, what.stamp);
                 let wire::Combination { first, count, key, .. } = what;
                 let what = coding::Combination { base: first, count, key };
                 Frame::Combination { start, stamp, what, symbol: &symbol }.encode(&mut bytes);
             }
-            Sent::Plain(data) => {
-                self.sender.on_sent(path, data.len);
+            Segment::Plain(data) => {
                 let payload = self.payload(path, &data)?;
                 let start = self.starts[path];
                 Frame::Data { start, data, payload: &payload }.encode(&mut bytes);
+            }
+            Segment::Timed(data) => {
+                let (start, end) = (self.starts[path] as u32, data.dsn + u64::from(data.len));
+                let payload = self.copy(Range { start: data.dsn, end })?;
+                if data.number > u64::from(LAST_NUMBER) {
+                    return Err(Violation::Exhausted);
+                }
+                Frame::Timed { start, data, payload: &payload }.encode(&mut bytes);
             }
         }
         if self.kept[path].bytes > self.most {
@@ -237,7 +243,8 @@ impl Outgoing {
         }
         let known = self.kept[path].first + self.kept[path].segments.len() as u64;
         if end > known {
-            let new = self.sender.combined(path, what);
+            let Sender::Windows(sender) = &self.sender else { return Err(Violation::Symbol) };
+            let new = sender.combined(path, what);
             for range in new.iter().skip((known.max(first) - first) as usize) {
                 let payload = self.copy(*range)?;
                 self.kept[path].push(payload);
@@ -368,8 +375,8 @@ mod tests {
     }
 
     #[test]
-    fn a_controller_of_the_kernel_or_of_tfrc_does_not_run_here() {
-        for name in ["linux:cubic", "kernel:lia", "tfrc"] {
+    fn a_controller_of_the_kernel_does_not_run_here() {
+        for name in ["linux:cubic", "kernel:lia"] {
             let settings = Settings::new(name.parse().unwrap());
             assert!(Outgoing::new(&settings, (1, 0), 1 << 20, Time::ZERO).is_none(), "{name}");
         }

@@ -13,7 +13,8 @@ use units::{Bytes, Rate, Span};
 pub struct Settings {
     /// The controller of what this end sends.
     pub controller: ControllerSpec,
-    /// The coding of what this end sends; without it, segments leave as they are.
+    /// The coding of what this end sends; without it, segments leave as they are. A controller that
+    /// uses reports has none.
     pub coding: Option<Coding>,
     /// Paths that are used only while no other works.
     pub backup: Vec<usize>,
@@ -55,9 +56,10 @@ const RTO_MAX: Span = Span::millis(4_000);
 impl Settings {
     /// The defaults, under `controller`.
     pub fn new(controller: ControllerSpec) -> Self {
+        let coded = !controller.needs().reports;
         Settings {
             controller,
-            coding: Some(Coding { redundancy: 1.05, window: 6, up_to: Some(1.5) }),
+            coding: coded.then_some(Coding { redundancy: 1.05, window: 6, up_to: Some(1.5) }),
             backup: Vec::new(),
             datagram: 1400,
             buffer: 4 << 20,
@@ -141,6 +143,13 @@ impl Settings {
         if let Some(path) = self.backup.iter().find(|path| **path >= MAX_PATHS) {
             return Err(("backup", format!("there is no path {path}; the first is 0")));
         }
+        if let Some(coding) = self.coding.filter(|_| self.controller.needs().reports) {
+            let why = format!(
+                "redundancy {}: `{}` goes by reports, and paths without coding have them",
+                coding.redundancy, self.controller
+            );
+            return Err(("coding", why));
+        }
         let checked = self.coding.map_or(Ok(()), |coding| coding.check());
         checked.map_err(|wrong| {
             ("coding", format!("{} = {}: {}", wrong.key, wrong.value, wrong.right))
@@ -155,8 +164,8 @@ const SMALLEST_SEGMENT: u32 = 500;
 const BUFFER: std::ops::RangeInclusive<u32> = 64 << 10..=MOST_BUFFER;
 
 impl Settings {
-    /// Whether `controller` runs in an endpoint here: not one of a kernel or another stack, nor one
-    /// that needs the reports of TFRC.
+    /// Whether `controller` runs in an endpoint here: not one of a kernel or of another
+    /// stack.
     pub fn runs(controller: &ControllerSpec) -> bool {
         let own = Settings::new(controller.clone());
         own.control(&own.options(own.buffer), 1).is_some()
@@ -170,6 +179,6 @@ impl Settings {
     ) -> Option<(AnyController, Needs)> {
         let needs = self.controller.needs();
         let control = AnyController::new(&self.controller, options.control(0), paths);
-        Some((control.filter(|_| !needs.reports)?, needs))
+        Some((control?, needs))
     }
 }

@@ -294,7 +294,9 @@ proptest! {
     #[test]
     fn every_byte_arrives_in_order_over_paths_that_lose_delay_copy_and_change(
         paths in prop::collection::vec(fates(), 1..4), seed: u64, coded: [bool; 2],
-        controller in prop::sample::select(vec!["couple+", "lia", "olia", "reno", "multi-priority"]),
+        controller in prop::sample::select(vec![
+            "couple+", "lia", "olia", "reno", "multi-priority", "tfrc", "bilevel-tfrc",
+        ]),
         streams in 1usize..4, bytes in prop::array::uniform2(0usize..60_000),
     ) {
         let own = |coded: bool| {
@@ -352,7 +354,16 @@ fn a_megabyte_each_way_over_two_paths_is_whole_and_both_paths_carry_it() {
 
 #[test]
 fn a_path_that_fails_and_returns_is_left_and_joined_again() {
-    let mut world = World::new([settings("lia"), settings("lia")], &[CLEAN; 2], 6);
+    fails_and_returns("lia");
+}
+
+#[test]
+fn a_path_under_tfrc_that_fails_and_returns_is_left_and_joined_again() {
+    fails_and_returns("bilevel-tfrc");
+}
+
+fn fails_and_returns(controller: &str) {
+    let mut world = World::new([settings(controller), settings(controller)], &[CLEAN; 2], 6);
     world.establish();
     exchange(&mut world, 1, [50_000; 2]);
     world.paths[0].up = false;

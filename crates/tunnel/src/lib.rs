@@ -71,6 +71,10 @@ impl Carriage {
             );
             return Err(Error::wrong("controller", why));
         }
+        if controller.needs().reports && self.redundancy.is_some() {
+            let why = format!("`{controller}` goes by reports, and codes no path; give --uncoded");
+            return Err(Error::wrong("controller", why));
+        }
         let coding = self.redundancy.map(|redundancy| transport::coded::Coding {
             redundancy,
             window: self.window,

@@ -53,6 +53,11 @@ impl<E: CongestionController> Sender<E> {
         }
     }
 
+    /// The application of a [`Source::Live`] has written more.
+    pub fn on_written(&mut self) {
+        self.blocked = false;
+    }
+
     /// The next packet of the path with the earliest turn: lost data, or new data.
     fn poll(&mut self, now: Time) -> Option<Transmit<TfrcData>> {
         let turns: Vec<Time> =
