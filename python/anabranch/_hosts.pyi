@@ -100,9 +100,10 @@ class _TunnelSide:
 class WireSenders:
     """Our endpoints as the senders of a plan's users, on the wall clock; runs once. Linux only.
 
-    `classes` has for each class: its index, a socket and the IPv4 address for each path, the
-    address of its servers, when each user starts in seconds, and the bytes of a send buffer. A
-    socket carries IP packets one by one and does not block. User `u` has the server's port
+    `classes` has for each class: its index, a socket for the sender's end of each path and, where
+    a courier carries the class, one for the receiver's, the IPv4 address of each path, the address
+    of its servers, when each user starts in seconds, and the bytes of a send buffer. A socket
+    carries IP packets one by one and does not block. User `u` has the server's port
     `first_port + u`. `outside` is a controller in Python, by name and class.
 
     Raises ScenarioError, OSError, and ValueError for what an endpoint cannot have.
@@ -111,7 +112,9 @@ class WireSenders:
     def __init__(
         self,
         text: str,
-        classes: Sequence[tuple[int, list[int], list[str], str, list[float], int]],
+        classes: Sequence[
+            tuple[int, list[int], list[int] | None, list[str], str, list[float], int]
+        ],
         *,
         first_port: int,
         seed: int = ...,
@@ -133,14 +136,17 @@ class WireSenders:
             int,
             int,
             list[tuple[int, float, float, float, float, list[int], bool]],
+            int | None,
             float | None,
             str,
         ]
     ]:
-        """For each user: class, number, open paths, when the transfer was complete, and what went
-        wrong. For each path: index, cwnd and ssthresh in segments, srtt and RTO in seconds, counts
-        of retransmissions, timeouts, recoveries, marks, undone reductions and probes, and whether
-        it has room but no data. Raises the error of a controller in Python.
+        """For each user: class, number, open paths, bytes that its application received if that is
+        here, when the transfer was complete, and what went wrong.
+
+        For each path: index, cwnd and ssthresh in segments, srtt and RTO in seconds, counts of
+        retransmissions, timeouts, recoveries, marks, undone reductions and probes, and whether it
+        has room but no data. Raises the error of a controller in Python.
         """
 
 class TunnelListen(_TunnelSide):

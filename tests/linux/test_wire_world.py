@@ -105,14 +105,32 @@ def test_a_capture_of_the_devices_has_the_packets_of_our_endpoints(tmp_path: Pat
 
 
 def test_what_the_wire_cannot_carry_is_refused_by_name() -> None:
-    for more, why in (
-        ("lower_effort = true\n", "lower effort"),
-        ("coding = { redundancy = 1.1, window = 6 }\n", "is coded"),
+    with pytest.raises(LinuxError, match="lower effort"):
+        run(TWO_PATHS + "lower_effort = true\n")
+    for change, why in (
+        ("transport.packet=600 B", "`packet` is 600 B; a courier's has 628 to 1500 B"),
+        ("transport.receive_buffer=40 kB", "a courier's has 65536 B at least"),
+        ("transport.ecn=true", "a courier's packets are not marked"),
     ):
         with pytest.raises(LinuxError, match=why):
-            run(TWO_PATHS + more)
-    with pytest.raises(LinuxError, match="whose receiver sends reports"):
-        run(TWO_PATHS, "flow.user.controller=bilevel-tfrc")
+            run(TWO_PATHS, "flow.user.controller=bilevel-tfrc", "transport.payload=500 B", change)
+
+
+@pytest.mark.parametrize("controller", ["couple+", "bilevel-tfrc"])
+def test_a_courier_carries_coded_paths_and_what_goes_by_reports(controller: str) -> None:
+    coded = 'links = ["right"]\ncoding = { redundancy = 1.05, window = 6 }'
+    text = TWO_PATHS.replace('links = ["right"]', coded) if controller == "couple+" else TWO_PATHS
+    result = run(text + BESIDE[len(TWO_PATHS) :], f"flow.user.controller={controller}", series=True)
+    plan = result.plan
+    assert [fit.sender("wire", planned) for planned in plan.classes] == ["courier", "kernel"]
+    (one,) = result.runs
+    user, tcp = result.rate("user").mean(), result.rate("tcp").mean()
+    assert user > 1e6 and tcp > 0.3e6 and user + tcp < 10.1e6
+    assert 0.8 * user < one.flows.goodput_bps[0] < user
+    ours = np.asarray(one.flows.class_)[one.paths.flow] == "user"
+    assert (one.paths.srtt_s[ours] > 0.02).all() and (one.paths.cwnd_segments[ours] > 0).all()
+    assert one.senders.unsent_packets == 0 < one.senders.arrived_packets
+    assert any("a courier carries user" in why for why in result.provenance["differences"])
 
 
 def test_the_kernel_sends_for_its_own_controllers_alone() -> None:

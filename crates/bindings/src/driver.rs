@@ -3,7 +3,7 @@
 
 use crate::outside::{Failure, PythonControllers};
 use crate::{emulate, read};
-use driver::{Driver, Endpoints, UserState};
+use driver::{Driver, Endpoints, Sockets, UserState};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -12,16 +12,18 @@ use std::os::fd::{OwnedFd, RawFd};
 use std::sync::Arc;
 use units::{InvalidParameter, Span};
 
-/// Index of the class, sockets and addresses of its paths, address of its servers, start of each
-/// user in seconds, bytes of its send buffer.
-type Given = (usize, Vec<RawFd>, Vec<String>, String, Vec<f64>, usize);
+/// Index of the class, sockets of its senders' paths and of its receivers' if they are here too,
+/// addresses of its paths, address of its servers, start of each user in seconds, bytes of its send
+/// buffer.
+type Given = (usize, Vec<RawFd>, Option<Vec<RawFd>>, Vec<String>, String, Vec<f64>, usize);
 
 /// Path, cwnd and ssthresh in segments, srtt and RTO in seconds, counts of retransmissions,
 /// timeouts, recoveries, marks, undone reductions and probes, and whether it has room but no data.
 type Path = (usize, f64, f64, f64, f64, [u64; 6], bool);
 
-/// Class, user, paths, when the transfer was complete, and what went wrong.
-type State = (usize, usize, Vec<Path>, Option<f64>, String);
+/// Class, user, paths, bytes received if that is here, when the transfer was complete, and what went
+/// wrong.
+type State = (usize, usize, Vec<Path>, Option<u64>, Option<f64>, String);
 
 #[pyclass(frozen, module = "anabranch._core")]
 pub(crate) struct WireSenders {
@@ -88,13 +90,20 @@ impl WireSenders {
     }
 }
 
-fn endpoints(given: Given, first_port: u16) -> PyResult<(Endpoints, Vec<OwnedFd>)> {
-    let (class, sockets, addresses, server, starts, send_buffer) = given;
+fn endpoints(given: Given, first_port: u16) -> PyResult<(Endpoints, Sockets)> {
+    let (class, senders, receivers, addresses, server, starts, send_buffer) = given;
     let addresses = addresses.iter().map(|it| address(it)).collect::<PyResult<Vec<_>>>()?;
     let server = address(&server)?;
     let starts = starts.into_iter().map(Span::from_seconds).collect();
-    let sockets = sockets.into_iter().map(emulate::duplicate).collect::<Result<Vec<_>, _>>()?;
+    let sockets = Sockets {
+        senders: duplicates(senders)?,
+        receivers: receivers.map(duplicates).transpose()?,
+    };
     Ok((Endpoints { class, addresses, server, first_port, starts, send_buffer }, sockets))
+}
+
+fn duplicates(files: Vec<RawFd>) -> PyResult<Vec<OwnedFd>> {
+    Ok(files.into_iter().map(emulate::duplicate).collect::<Result<_, _>>()?)
 }
 
 fn address(text: &str) -> PyResult<Ipv4Addr> {
@@ -108,5 +117,5 @@ fn state(state: UserState) -> State {
     };
     let paths = state.paths.into_iter().map(path).collect();
     let completed = state.completed.map(|at| at.seconds());
-    (state.class, state.user, paths, completed, state.trouble)
+    (state.class, state.user, paths, state.received, completed, state.trouble)
 }

@@ -139,6 +139,16 @@ impl Connection {
         self.mux.len()
     }
 
+    /// Whether something that was written, and that the peer permits, has not left yet.
+    pub fn has_unsent(&self) -> bool {
+        self.outgoing.has_unsent() || self.mux.has_something()
+    }
+
+    /// Whether the peer has not acknowledged all that was written.
+    pub fn is_busy(&self) -> bool {
+        self.outgoing.is_busy() || self.mux.has_backlog()
+    }
+
     /// Its paths.
     pub fn paths(&self) -> impl Iterator<Item = PathStatus> + '_ {
         self.paths.iter().zip(&self.traffic).enumerate().map(|(number, (path, traffic))| {

@@ -277,6 +277,16 @@ impl Mux {
         }
     }
 
+    /// Whether there is something to send now.
+    pub(crate) fn has_something(&self) -> bool {
+        !self.urgent.is_empty() || self.streams.values().any(Stream::has_something)
+    }
+
+    /// Whether a stream has something to send, now or when the peer permits it.
+    pub(crate) fn has_backlog(&self) -> bool {
+        self.has_something() || self.streams.values().any(|stream| !stream.backlog.is_empty())
+    }
+
     /// Appends frames to `to`, at most `room` bytes.
     pub(crate) fn fill(&mut self, mut room: usize, to: &mut VecDeque<u8>) {
         while let Some(next) = self.urgent.front()

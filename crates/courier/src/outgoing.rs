@@ -50,7 +50,7 @@ pub(crate) struct Outgoing {
     members: Box<[bool]>,
     /// First number of each path since it joined.
     starts: Box<[u64]>,
-    coded: bool,
+    coded: Box<[bool]>,
     segment: u64,
     /// Most bytes that may be unacknowledged, and most that a path may keep.
     most: usize,
@@ -79,7 +79,7 @@ impl Outgoing {
             kept: (0..paths).map(|_| Kept::default()).collect(),
             members: (0..paths).map(|path| path == first).collect(),
             starts: vec![0; paths].into(),
-            coded: settings.coding.is_some(),
+            coded: (0..paths).map(|path| settings.coding_of(path).is_some()).collect(),
             segment: u64::from(settings.segment()),
             most: buffer as usize + BACKLOG,
         })
@@ -111,6 +111,11 @@ impl Outgoing {
             self.written.set(to);
             self.sender.on_written();
         }
+    }
+
+    /// Whether data waits to be sent.
+    pub(crate) fn has_unsent(&self) -> bool {
+        self.acked + self.buffer.len() as u64 > self.sent
     }
 
     /// Whether data is not acknowledged.
@@ -162,7 +167,7 @@ impl Outgoing {
 
     /// An acknowledgement of a coded path.
     pub(crate) fn on_coded_ack(&mut self, now: Time, path: usize, ack: &CodedAck) {
-        if !self.coded || !self.members[path] || ack.data_ack > self.sent {
+        if !self.coded[path] || !self.members[path] || ack.data_ack > self.sent {
             return;
         }
         let Sender::Windows(sender) = &mut self.sender else { return };
@@ -173,7 +178,7 @@ impl Outgoing {
 
     /// An acknowledgement of a path that is not coded.
     pub(crate) fn on_ack(&mut self, now: Time, path: usize, ack: &Ack) {
-        if self.coded || !self.members[path] || ack.data_ack > self.sent {
+        if self.coded[path] || !self.members[path] || ack.data_ack > self.sent {
             return;
         }
         let Sender::Windows(sender) = &mut self.sender else { return };

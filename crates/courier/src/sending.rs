@@ -45,7 +45,7 @@ impl Sender {
         }
         let own = Arc::new(SenderSettings::new(options, needs, source));
         let tcp = tcp::Sender::new(own, control, paths, now);
-        let mut sender = coded::Sender::new(tcp, vec![settings.coding; paths]);
+        let mut sender = coded::Sender::new(tcp, (0..paths).map(|path| settings.coding_of(path)));
         for path in settings.backup.iter().filter(|path| **path < paths) {
             sender.set_backup(*path, true);
         }

@@ -16,8 +16,15 @@ pub struct Settings {
     /// The coding of what this end sends; without it, segments leave as they are. A controller that
     /// uses reports has none.
     pub coding: Option<Coding>,
+    /// Paths on which segments leave as they are, whatever the coding of others is.
+    pub uncoded: Vec<usize>,
     /// Paths that are used only while no other works.
     pub backup: Vec<usize>,
+    /// The path that begins as a TCP under controllers with a base flow.
+    pub base: usize,
+    /// Options of the endpoint that sends. Sizes, the receiver's buffer and its ACKs, and ECN are
+    /// the courier's own.
+    pub transport: Options,
     /// Bytes of a full datagram: payload of UDP.
     pub datagram: usize,
     /// Bytes that wait at this end for earlier bytes; announced to the peer.
@@ -60,7 +67,10 @@ impl Settings {
         Settings {
             controller,
             coding: coded.then_some(Coding { redundancy: 1.05, window: 6, up_to: Some(1.5) }),
+            uncoded: Vec::new(),
             backup: Vec::new(),
+            base: 0,
+            transport: Options { idle: Idle::Decay, rto_max: RTO_MAX, ..Options::default() },
             datagram: 1400,
             buffer: 4 << 20,
             streams: 256,
@@ -69,6 +79,11 @@ impl Settings {
             keep_alive: Span::millis(5_000),
             timeout: Span::millis(15_000),
         }
+    }
+
+    /// The coding of `path`, if it has one.
+    pub(crate) fn coding_of(&self, path: usize) -> Option<Coding> {
+        self.coding.filter(|_| !self.uncoded.contains(&path))
     }
 
     /// Payload bytes of a full segment.
@@ -81,11 +96,12 @@ impl Settings {
         Options {
             packet: Bytes(self.datagram as u64 + 28), // headers of IPv4 and UDP
             payload: Bytes(u64::from(self.segment())),
-            delayed_ack: DelayedAck::After(Span::ZERO),
-            idle: Idle::Decay,
-            rto_max: RTO_MAX,
             receive_buffer: Bytes(u64::from(buffer)),
-            ..Options::default()
+            delayed_ack: DelayedAck::After(Span::ZERO),
+            autotune: false,
+            handshake: false,
+            ecn: false,
+            ..self.transport.clone()
         }
     }
 
@@ -178,7 +194,8 @@ impl Settings {
         paths: usize,
     ) -> Option<(AnyController, Needs)> {
         let needs = self.controller.needs();
-        let control = AnyController::new(&self.controller, options.control(0), paths);
+        let control =
+            AnyController::new(&self.controller, options.control(self.base.min(paths - 1)), paths);
         Some((control?, needs))
     }
 }

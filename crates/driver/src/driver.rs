@@ -1,13 +1,14 @@
 //! The loop that sleeps, reads packets, meets deadlines and writes packets.
 
+use crate::couriers::Couriers;
 use crate::report::{Meter, Report};
-use crate::senders::{Endpoints, Senders, UserState};
+use crate::senders::Senders;
+use crate::users::{Endpoints, UserState, Users};
 use emulator::{Clock, PreciseSleep, sleep, thread_cpu, thread_waited};
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use scenario::Plan;
 use std::io;
-use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,31 +23,47 @@ const BATCH: usize = 64;
 /// Largest IPv4 packet in bytes.
 const LARGEST: usize = 65_535;
 
-/// The senders of some classes, and the sockets of their paths.
+/// The sockets of a class, one for each path. Each carries IP packets one by one, and does not
+/// block.
+pub struct Sockets {
+    /// Those of its senders.
+    pub senders: Vec<OwnedFd>,
+    /// Those of its receivers, if they are here too.
+    pub receivers: Option<Vec<OwnedFd>>,
+}
+
+type AllUsers = Vec<Box<dyn Users>>;
+
+/// The users of some classes, and their sockets.
 pub struct Driver {
-    senders: Mutex<Vec<Senders>>,
-    /// Of each class in `senders`, the socket of each path.
+    users: Mutex<AllUsers>,
+    /// Of each class in `users`, the sockets of the senders' paths and then the receivers'.
     sockets: Vec<Vec<OwnedFd>>,
     stop: AtomicBool,
 }
 
 impl Driver {
-    /// Senders for the classes of `plan` in `given`, each with a socket for each path, which
-    /// carries IP packets one by one and does not block. `seed` gives keys and sequence numbers.
+    /// Users for the classes of `plan` in `given`: couriers where the receivers are here too,
+    /// otherwise hosts that send TCP. `seed` gives keys and sequence numbers.
     ///
     /// # Errors
-    /// What a host of a class cannot have.
+    /// What users of a class cannot have.
     pub fn new(
         plan: &Plan,
-        given: Vec<(Endpoints, Vec<OwnedFd>)>,
+        given: Vec<(Endpoints, Sockets)>,
         seed: u64,
     ) -> Result<Self, InvalidParameter> {
-        let (mut senders, mut sockets) = (Vec::new(), Vec::new());
-        for (ends, own) in given {
-            senders.push(Senders::new(&plan.classes[ends.class], ends, seed)?);
+        let (mut users, mut sockets) = (AllUsers::new(), Vec::new());
+        for (ends, Sockets { senders: mut own, receivers }) in given {
+            let class = &plan.classes[ends.class];
+            users.push(match &receivers {
+                Some(_) => Box::new(Couriers::new(class, ends, seed)?),
+                None => Box::new(Senders::new(class, ends, seed)?),
+            });
+            own.extend(receivers.into_iter().flatten());
             sockets.push(own);
         }
-        Ok(Driver { senders: Mutex::new(senders), sockets, stop: AtomicBool::new(false) })
+        Ok(Driver { users: Mutex::new(users), sockets, stop: AtomicBool::new(false) })
     }
 
     /// Ends [`Driver::run`] within 50 ms.
@@ -56,11 +73,11 @@ impl Driver {
 
     /// The state of every user.
     pub fn states(&self) -> Vec<UserState> {
-        self.senders().iter().flat_map(Senders::states).collect()
+        self.users().iter_mut().flat_map(|users| users.states()).collect()
     }
 
-    fn senders(&self) -> MutexGuard<'_, Vec<Senders>> {
-        self.senders.lock().unwrap_or_else(PoisonError::into_inner)
+    fn users(&self) -> MutexGuard<'_, AllUsers> {
+        self.users.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends and receives in the calling thread until it is stopped. The clock shows `elapsed` now.
@@ -74,9 +91,10 @@ impl Driver {
         let (mut meter, mut buffer) = (Meter::default(), vec![0; LARGEST]);
         let clock = Clock::beside(elapsed);
         let (began, cpu, waited) = (clock.now(), thread_cpu(), thread_waited());
+        let mut promised = vec![Time::NEVER; self.sockets.len()];
         let mut looked = began;
         while !self.stop.load(Ordering::Relaxed) {
-            let next = self.work(&clock, &mut meter)?;
+            let next = self.work(&clock, &mut promised, &mut meter)?;
             let asleep = clock.now();
             sleep(&mut polls, next.since(asleep).min(BREATH))?;
             let woken = clock.now();
@@ -99,21 +117,24 @@ impl Driver {
         })
     }
 
-    /// Meets deadlines and sends what is to be sent; returns the next deadline.
-    fn work(&self, clock: &Clock, meter: &mut Meter) -> io::Result<Time> {
+    /// Meets deadlines and sends what is to be sent; returns the next deadline. `promised` has that
+    /// of each class before the sleep: one that has come up since was not met late.
+    fn work(&self, clock: &Clock, promised: &mut [Time], meter: &mut Meter) -> io::Result<Time> {
         let mut next = Time::NEVER;
-        for (senders, sockets) in self.senders().iter_mut().zip(&self.sockets) {
+        let mut classes = self.users();
+        for ((users, sockets), promised) in classes.iter_mut().zip(&self.sockets).zip(promised) {
             let now = clock.now();
-            if senders.next_tick() <= now {
-                senders.tick(now);
+            if users.next_tick() <= now {
+                users.tick(now);
             }
-            let due = senders.host.next_deadline();
+            let due = users.next_deadline();
             if due <= now {
-                meter.lateness.add(now.since(due));
-                senders.host.on_deadline(now);
+                meter.lateness.add(now.since(due.max(*promised)));
+                users.on_deadline(now);
             }
-            flush(senders, sockets, clock, meter)?;
-            next = next.min(senders.host.next_deadline()).min(senders.next_tick());
+            flush(users.as_mut(), sockets, clock, meter)?;
+            *promised = users.next_deadline();
+            next = next.min(*promised).min(users.next_tick());
         }
         Ok(next)
     }
@@ -127,8 +148,8 @@ impl Driver {
         buffer: &mut [u8],
         meter: &mut Meter,
     ) -> io::Result<()> {
-        for (senders, sockets) in self.senders().iter_mut().zip(&self.sockets) {
-            for socket in sockets {
+        for (users, sockets) in self.users().iter_mut().zip(&self.sockets) {
+            for (number, socket) in sockets.iter().enumerate() {
                 if !ready.next().unwrap_or(false) {
                     continue;
                 }
@@ -142,27 +163,24 @@ impl Driver {
                     let now = clock.now();
                     meter.arrived += 1;
                     meter.waiting.add(now.since(free));
-                    senders.host.on_packet(now, &buffer[..bytes]);
+                    users.on_packet(now, number, &buffer[..bytes]);
                 }
             }
-            flush(senders, sockets, clock, meter)?;
+            flush(users.as_mut(), sockets, clock, meter)?;
         }
         Ok(())
     }
 }
 
-/// Sends all packets that the host has.
+/// Sends all packets that users have.
 fn flush(
-    senders: &mut Senders,
+    users: &mut dyn Users,
     sockets: &[OwnedFd],
     clock: &Clock,
     meter: &mut Meter,
 ) -> io::Result<()> {
-    while let Some(packet) = senders.host.poll(clock.now()) {
-        let source = packet.get(12..16).and_then(|it| <[u8; 4]>::try_from(it).ok());
-        let path = source.and_then(|it| senders.path_of(Ipv4Addr::from(it)));
-        let Some(socket) = path.map(|path| &sockets[path]) else { continue };
-        match rustix::io::write(socket, &packet) {
+    while let Some((number, packet)) = users.poll(clock.now()) {
+        match rustix::io::write(&sockets[number], &packet) {
             Ok(_) => meter.sent += 1,
             Err(Errno::AGAIN | Errno::NOBUFS) => meter.unsent += 1,
             Err(error) => return Err(error.into()),

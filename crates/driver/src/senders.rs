@@ -1,57 +1,19 @@
 //! The senders of a class: its users' connections, what they write, and when paths come and go.
 
+use crate::users::{
+    CHUNK, Endpoints, FIRST_PORT, TICK, UserState, Users, allowed, leaves, starved,
+};
 use host::{Host, Id, Settings};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
-use scenario::{Class, PlanPath};
+use scenario::Class;
 use std::net::Ipv4Addr;
 use transport::PathReport;
 use units::{InvalidParameter, Span, Time};
 use wire::packet::Endpoint;
 
-/// Interval at which applications write, and paths join.
-pub(crate) const TICK: Span = Span::millis(5);
-
-/// Port of user 0 on each of its addresses.
-const FIRST_PORT: u16 = 20_000;
-
 /// Bytes that MPTCP's options take of a segment, at most.
 const OPTIONS: u64 = 40;
-
-/// What users write; nobody reads its content.
-static CHUNK: [u8; 65_536] = [0; 65_536];
-
-/// The ends of a class.
-#[derive(Clone, Debug)]
-pub struct Endpoints {
-    /// Index of the class in the plan.
-    pub class: usize,
-    /// The address from which packets of each path are sent.
-    pub addresses: Vec<Ipv4Addr>,
-    /// The address of the servers; user `u` has the port `first_port + u` there.
-    pub server: Ipv4Addr,
-    /// The port of user 0's server.
-    pub first_port: u16,
-    /// When each user starts.
-    pub starts: Vec<Span>,
-    /// Bytes that a user writes ahead of acknowledgement, at most.
-    pub send_buffer: usize,
-}
-
-/// The state of a user.
-#[derive(Clone, Debug)]
-pub struct UserState {
-    /// Index of the class in the plan.
-    pub class: usize,
-    /// Its number in its class.
-    pub user: usize,
-    /// Each open path: its index, its sender's state, and whether it has room but no data.
-    pub paths: Vec<(usize, PathReport, bool)>,
-    /// When the whole transfer was acknowledged, if it was.
-    pub completed: Option<Time>,
-    /// What went wrong; empty if nothing did.
-    pub trouble: String,
-}
 
 /// Whether a path was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +47,7 @@ impl User {
 
 /// The senders of a class.
 pub(crate) struct Senders {
-    pub(crate) host: Host,
+    host: Host,
     class: Class,
     ends: Endpoints,
     users: Vec<User>,
@@ -127,27 +89,8 @@ impl Senders {
     }
 
     /// The path of a source address.
-    pub(crate) fn path_of(&self, address: Ipv4Addr) -> Option<usize> {
+    fn path_of(&self, address: Ipv4Addr) -> Option<usize> {
         self.ends.addresses.iter().position(|own| *own == address)
-    }
-
-    /// When to call [`Senders::tick`].
-    pub(crate) fn next_tick(&self) -> Time {
-        let waiting = self.users.iter().filter(|user| user.id.is_none() && !user.left);
-        waiting.map(|user| user.start).fold(self.next_tick, Time::min)
-    }
-
-    /// Starts users, has paths come and go, and lets applications write.
-    pub(crate) fn tick(&mut self, now: Time) {
-        self.next_tick = now + TICK;
-        for user in 0..self.users.len() {
-            self.begin(now, user);
-            if let Some(id) = self.users[user].active() {
-                self.look(user, id);
-                self.change_paths(now, user, id);
-                self.write(now, user, id);
-            }
-        }
     }
 
     fn begin(&mut self, now: Time, number: usize) {
@@ -228,28 +171,69 @@ impl Senders {
         }
     }
 
-    /// The states of all users.
-    pub(crate) fn states(&self) -> impl Iterator<Item = UserState> {
-        self.users.iter().enumerate().map(|(number, user)| UserState {
-            class: self.ends.class,
-            user: number,
-            paths: user.active().map(|id| self.paths(id)).unwrap_or_default(),
-            completed: user.completed,
-            trouble: user.trouble.clone(),
-        })
-    }
-
     fn paths(&self, id: Id) -> Vec<(usize, PathReport, bool)> {
         if !self.host.is_established(id) {
             return Vec::new();
         }
-        let (segment, unsent) = (f64::from(self.class.transport.segment()), self.host.unsent(id));
+        let (segment, unsent) = (self.class.transport.segment(), self.host.unsent(id) > 0);
         let state = |(_, local, _, report): (usize, Endpoint, Endpoint, PathReport)| {
-            let room = report.pipe as f64 + segment <= report.cwnd * segment;
             let path = self.path_of(local.address)?;
-            report.member.then_some((path, report, room && unsent == 0))
+            report.member.then_some((path, report, starved(&report, segment, unsent)))
         };
         self.host.subflows(id).into_iter().filter_map(state).collect()
+    }
+}
+
+impl Users for Senders {
+    fn next_tick(&self) -> Time {
+        let waiting = self.users.iter().filter(|user| user.id.is_none() && !user.left);
+        waiting.map(|user| user.start).fold(self.next_tick, Time::min)
+    }
+
+    fn tick(&mut self, now: Time) {
+        self.next_tick = now + TICK;
+        for user in 0..self.users.len() {
+            self.begin(now, user);
+            if let Some(id) = self.users[user].active() {
+                self.look(user, id);
+                self.change_paths(now, user, id);
+                self.write(now, user, id);
+            }
+        }
+    }
+
+    fn next_deadline(&self) -> Time {
+        self.host.next_deadline()
+    }
+
+    fn on_deadline(&mut self, now: Time) {
+        self.host.on_deadline(now);
+    }
+
+    fn on_packet(&mut self, now: Time, _socket: usize, packet: &[u8]) {
+        self.host.on_packet(now, packet);
+    }
+
+    fn poll(&mut self, now: Time) -> Option<(usize, Vec<u8>)> {
+        loop {
+            let packet = self.host.poll(now)?;
+            let source = packet.get(12..16).and_then(|it| <[u8; 4]>::try_from(it).ok());
+            if let Some(path) = source.and_then(|it| self.path_of(Ipv4Addr::from(it))) {
+                return Some((path, packet));
+            }
+        }
+    }
+
+    fn states(&mut self) -> Vec<UserState> {
+        let state = |(number, user): (usize, &User)| UserState {
+            class: self.ends.class,
+            user: number,
+            paths: user.active().map(|id| self.paths(id)).unwrap_or_default(),
+            received: None,
+            completed: user.completed,
+            trouble: user.trouble.clone(),
+        };
+        self.users.iter().enumerate().map(state).collect()
     }
 }
 
@@ -257,17 +241,4 @@ impl Senders {
 fn ends_of(ends: &Endpoints, user: usize, path: usize) -> (Endpoint, Endpoint) {
     let local = Endpoint { address: ends.addresses[path], port: FIRST_PORT + user as u16 };
     (local, Endpoint { address: ends.server, port: ends.first_port + user as u16 })
-}
-
-fn leaves(path: &PlanPath, now: Time) -> bool {
-    path.leave.is_some_and(|leave| Time::ZERO + leave <= now)
-}
-
-/// Bytes that a user of `class` may have written in all, `since` its start: whole segments, where
-/// its application has a rate.
-fn allowed(class: &Class, since: Span) -> u64 {
-    let whole = class.transfer.map_or(u64::MAX, |transfer| transfer.0);
-    let Some(rate) = class.app_rate else { return whole };
-    let segment = u64::from(class.transport.segment());
-    whole.min((rate.0 as f64 * since.seconds() / 8.0) as u64 / segment * segment)
 }

@@ -2,7 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use control::ControllerSpec;
-use driver::{Driver, Endpoints};
+use driver::{Driver, Endpoints, Sockets};
 use emulator::{Clock, sleep};
 use host::{Host, Id, Read, Settings};
 use rustix::event::{PollFd, PollFlags};
@@ -93,7 +93,8 @@ fn transfers(paths: usize, controller: &str) {
         send_buffer: 100_000,
     };
     let sockets: Vec<_> = addresses.into_iter().zip(theirs).collect();
-    let driver = Driver::new(&plan, vec![(ends, ours)], 1).expect("what a host can have");
+    let driver = Driver::new(&plan, vec![(ends, Sockets { senders: ours, receivers: None })], 1)
+        .expect("what a host can have");
     let counts = std::thread::scope(|scope| {
         let running = scope.spawn(|| driver.run(Span::ZERO).expect("sockets do not fail"));
         let counts = serve(&sockets, 3, 3);

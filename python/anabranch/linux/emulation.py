@@ -31,13 +31,13 @@ class Emulation:
         seed: int,
         overrides: Sequence[str],
         controller: str | None,
-        instead: Mapping[tuple[int, int], int] | None = None,
+        instead: Mapping[tuple[int, int, bool], int] | None = None,
         series: bool = False,
         pcap: Path | None = None,
         keep_bytes: int | None = None,
     ) -> None:
-        """Does not start it. `instead` has files in place of the devices of senders, by class and
-        path. Raises ScenarioError, and LinuxError for unsupported parts."""
+        """Does not start it. `instead` has files in place of devices, by class, path and end,
+        whether it is the sender's. Raises ScenarioError, and LinuxError for unsupported parts."""
         self._emulator = _core.Emulator(
             scenario.text,
             network.devices(instead or {}),

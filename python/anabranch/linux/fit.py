@@ -15,11 +15,15 @@ LINUX: World = "linux"
 WIRE: World = "wire"
 """In this world our endpoints send for all classes but those with a controller of the kernel."""
 
-Sender = Literal["kernel", "ours", "quic"]
-"""Who sends for a class: the kernel, an endpoint of ours, or a QUIC stack."""
+Sender = Literal["kernel", "ours", "courier", "quic"]
+"""Who sends for a class: the kernel, an endpoint of ours to the kernel, a courier of ours to one of
+ours, or a QUIC stack."""
 
 MOST_PATHS = 9
 """Subflows that the kernel's path manager allows in one connection: the first, and 8 that join."""
+
+MOST_COURIER_PATHS = 8
+"""Paths of a connection of a courier."""
 
 MOST_CLASSES = 250
 MOST_USERS = 1000
@@ -35,6 +39,9 @@ _DELAYED_ACK_S = 0.04
 _HEADERS_BYTES = 52  # IPv4, TCP, time stamps
 _QUIC_PACKET_BYTES = 1500
 _LEAST_MTU, _MOST_MTU = 576, 9216
+_COURIER_PACKET = 628, 1500
+_COURIER_HEADERS_BYTES = 94  # IPv4, UDP, session, nonce, tag, frame
+_LEAST_COURIER_BUFFER = 65_536
 
 
 OWN = {"bbr": "bbr", "bbr:linux": "bbr", "cubic": "cubic", "lp": "lp"}
@@ -65,7 +72,10 @@ def sender(world: World, planned: Class) -> Sender:
     if world == LINUX:
         return "kernel"
     named = facts(planned)
-    return "kernel" if named and (named["linux"] or named["port"]) else "ours"
+    if named and (named["linux"] or named["port"]):
+        return "kernel"
+    coded = any(path.coding for path in planned.paths)
+    return "courier" if coded or (named and named["reports"]) else "ours"
 
 
 def unsupported(planned: Class) -> str:
@@ -99,6 +109,10 @@ def refusals(plan: Plan, world: World = LINUX) -> list[str]:
                 )
             case "ours":
                 parts += refused_headers(planned) + refused_ours(planned) + refused_times(planned)
+            case "courier":
+                parts += refused_courier(planned)
+        if sender(world, planned) != "courier":
+            parts += refused_coding(planned)
         found += [f"flow `{planned.name}`: {part}" for part in parts]
     return found
 
@@ -143,9 +157,13 @@ def refused_traffic(planned: Class) -> list[str]:
             found.append(f"path {number} is of lower effort; here all packets are alike")
         if path.turns:
             found.append(f"path {number} takes several ways in turn; here a path has one")
-        if path.coding:
-            found.append(f"path {number} is coded; the kernel's TCP does not code")
     return found
+
+
+def refused_coding(planned: Class) -> list[str]:
+    """Coded paths, where TCP or QUIC sends."""
+    coded = [number for number, path in enumerate(planned.paths) if path.coding]
+    return [f"path {number} is coded; the kernel's TCP does not code" for number in coded]
 
 
 def refused_backups(planned: Class) -> list[str]:
@@ -166,10 +184,29 @@ def refused_ours(planned: Class) -> list[str]:
     named = facts(planned)  # None for a class of Python
     if named and named["noq"]:
         found.append(f"{planned.controller} is a controller of the QUIC stack alone")
-    if named and named["reports"]:
+    return found
+
+
+def refused_courier(planned: Class) -> list[str]:
+    """Parts of a class that a courier lacks."""
+    found = []
+    if len(planned.paths) > MOST_COURIER_PATHS:
+        found.append(f"it has {len(planned.paths)} paths; a courier has {MOST_COURIER_PATHS}")
+    least, most = _COURIER_PACKET
+    if not least <= planned.packet_bytes <= most:
+        found.append(f"`packet` is {planned.packet_bytes} B; a courier's has {least} to {most} B")
+    if planned.receive_buffer_bytes < _LEAST_COURIER_BUFFER:
         found.append(
-            f"{planned.controller} is made of TFRC, whose receiver sends reports; the kernel's TCP does not"
+            f"`receive_buffer` is {planned.receive_buffer_bytes} B; a courier's has "
+            f"{_LEAST_COURIER_BUFFER} B at least"
         )
+    codings = {path.coding for path in planned.paths if path.coding}
+    if len(codings) > 1:
+        found.append("its paths have different codings; a courier codes its paths alike")
+    if planned.ecn:
+        found.append("`ecn` is on; a courier's packets are not marked")
+    if planned.autotune:
+        found.append("`autotune` is on; a courier's receive buffer has the size that is set")
     return found
 
 
@@ -285,9 +322,9 @@ def differences(plan: Plan, world: World = LINUX) -> list[str]:
         "connections open with a handshake; the model starts with data",
         "RTT percentiles are of smoothed samples",
     ]
-    over_quic, over_tcp, ours = (
+    over_quic, over_tcp, ours, carried = (
         [planned for planned in plan.classes if sender(world, planned) == who]
-        for who in ("quic", "kernel", "ours")
+        for who in ("quic", "kernel", "ours", "courier")
     )
     if over_tcp:
         found.append(
@@ -295,6 +332,13 @@ def differences(plan: Plan, world: World = LINUX) -> list[str]:
         )
     if ours:
         found += different_ours(ours)
+    if carried:
+        names = ", ".join(planned.name for planned in carried)
+        found += [
+            f"a courier carries {names}, in encrypted datagrams of UDP between endpoints of ours, on the "
+            f"wall clock; {_COURIER_HEADERS_BYTES} B of a packet are headers",
+            "a courier's receivers acknowledge every segment, or send TFRC's reports",
+        ]
     if over_quic:
         found.append(
             "users over QUIC find the size of their packets, up to 1,480 B, set the bits of ECN, and "

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..plan import Plan
-from .senders import Senders, State
+from .senders import CourierUser, Senders, State
 from .tcp_info import MptcpReader, Subflow, TcpInfo, tcp_info
 from .traffic import FELL_BACK, Connection, Receiving, User
 from .wiring import path_of, sender_address
@@ -92,7 +92,7 @@ class Sampler:
         """
         self.plan, self.users, self.senders = plan, users, senders
         self.connections = [user for user in users if isinstance(user, Connection)]
-        self.over_tcp = [user for user in users if isinstance(user, Receiving)]
+        self.sampled = [user for user in users if isinstance(user, Receiving | CourierUser)]
         self.interval_s = interval_s(plan)
         self.times_s: list[float] = []
         self.trouble: dict[int, str] = {}
@@ -155,7 +155,7 @@ class Sampler:
         """Sentences on paths that should be open at the last sample, and are not."""
         found = []
         row = self._rows[-1][:, 0]
-        for connection in self.over_tcp:
+        for connection in self.sampled:
             name = f"{connection.planned.name} {connection.user}"
             for path, planned in enumerate(connection.planned.paths):
                 begun = max(connection.start_s, planned.join_s) + grace_s <= now_s

@@ -2,7 +2,9 @@
 
 In the world `wire` they send for each class whose controller is not the kernel's. Their packets go
 to the emulator through a pair of sockets for each path, in place of the device of the class's
-senders; the devices of the receivers are those of the world `linux`.
+senders; the devices of the receivers are those of the world `linux`. What the kernel's receivers
+cannot take, coded paths and TFRC, a courier carries: then the receivers are ours too, and have pairs
+of sockets as well.
 """
 
 from __future__ import annotations
@@ -77,10 +79,31 @@ def state(told: Told) -> State:
 
 @dataclass(kw_only=True)
 class WireUser(Receiving):
-    """A user for whom an endpoint of ours sends."""
+    """A user for whom an endpoint of ours sends, and whose receiver is the kernel's."""
 
     states: Mapping[int, State] = field(default_factory=dict)
     """Of its open paths, at the last look."""
+
+
+@dataclass(kw_only=True)
+class CourierUser:
+    """A user whose data a courier carries: both ends are ours."""
+
+    flow: int = 0
+    class_: int
+    user: int
+    planned: Class
+    start_s: float
+    received: int = 0
+    completed_s: float = math.nan
+    trouble: str = ""
+    states: Mapping[int, State] = field(default_factory=dict)
+    """Of its open paths, at the last look."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether the whole transfer was acknowledged."""
+        return not math.isnan(self.completed_s)
 
 
 class Senders:
@@ -92,6 +115,7 @@ class Senders:
         plan: Plan,
         network: Network,
         classes: Sequence[int],
+        couriers: Sequence[int],
         *,
         seed: int,
         starts: Sequence[Sequence[float]],
@@ -99,16 +123,21 @@ class Senders:
         controller: str | None,
         outside: tuple[str, Any] | None = None,
     ) -> None:
-        """Binds the servers' sockets. `classes` are their numbers, `starts` the seconds at which
-        the users of each class of the plan start; `outside` is a controller in Python, by name and
-        class. Raises OSError, ScenarioError, and ValueError for what an endpoint cannot have.
+        """Binds the servers' sockets. `classes` and `couriers` are the numbers of the classes that
+        send to the kernel and to receivers of ours, `starts` the seconds at which the users of each
+        class of the plan start; `outside` is a controller in Python, by name and class. Raises
+        OSError, ScenarioError, and ValueError for what an endpoint cannot have.
         """
-        self.users: list[WireUser] = []
-        self.devices: dict[tuple[int, int], int] = {}
-        """For each class and path the file that the emulator has in place of a device."""
+        self.users: list[WireUser | CourierUser] = []
+        self.devices: dict[tuple[int, int, bool], int] = {}
+        """For each class, path and end, whether the sender's, the file that the emulator has in
+        place of a device."""
         self._sockets: list[socket.socket] = []
         try:
-            given = [self._class(plan, network, class_, starts[class_]) for class_ in classes]
+            given = [
+                self._class(plan, network, class_, starts[class_], class_ in couriers)
+                for class_ in sorted([*classes, *couriers])
+            ]
             self._senders = _core.WireSenders(
                 scenario.text,
                 given,
@@ -129,19 +158,38 @@ class Senders:
         self._thread = threading.Thread(target=self._work, name="senders", daemon=True)
 
     def _class(
-        self, plan: Plan, network: Network, class_: int, starts: Sequence[float]
-    ) -> tuple[int, list[int], list[str], str, list[float], int]:
-        planned, own = plan.classes[class_], []
+        self, plan: Plan, network: Network, class_: int, starts: Sequence[float], carried: bool
+    ) -> tuple[int, list[int], list[int] | None, list[str], str, list[float], int]:
+        planned = plan.classes[class_]
+        for user, start_s in enumerate(starts):
+            common: Any = {
+                "class_": class_,
+                "user": user,
+                "planned": planned,
+                "start_s": float(start_s),
+            }
+            self.users.append(CourierUser(**common) if carried else _wire_user(network, common))
+        senders = self._files(class_, planned, sender=True)
+        receivers = self._files(class_, planned, sender=False) if carried else None
+        addresses = [sender_address(class_, path) for path in range(len(planned.paths))]
+        server, room = receiver_address(class_, 0), send_buffer(plan, planned)
+        when = [float(start_s) for start_s in starts]
+        return class_, senders, receivers, addresses, server, when, room
+
+    def _files(self, class_: int, planned: Class, *, sender: bool) -> list[int]:
+        """New sockets for an end of each path; the emulator has the others."""
+        own = []
         for path in range(len(planned.paths)):
             ours, emulated = _pair()
             self._sockets += [ours, emulated]
             own.append(ours.fileno())
-            self.devices[class_, path] = emulated.fileno()
-        for user, start_s in enumerate(starts):
-            self.users.append(_user(network, class_, user, planned, float(start_s)))
-        addresses = [sender_address(class_, path) for path in range(len(planned.paths))]
-        server, room = receiver_address(class_, 0), send_buffer(plan, planned)
-        return class_, own, addresses, server, [float(start_s) for start_s in starts], room
+            self.devices[class_, path, sender] = emulated.fileno()
+        return own
+
+    @property
+    def receiving(self) -> list[WireUser]:
+        """The users whose receiver is the kernel's."""
+        return [user for user in self.users if isinstance(user, WireUser)]
 
     def start(self, elapsed_s: float) -> None:
         """Begins; the clock shows `elapsed_s` now."""
@@ -161,8 +209,10 @@ class Senders:
         """Takes the state of all users. Raises the error of a controller in Python, and LinuxError
         where the senders have ended.
         """
-        for class_, number, paths, completed_s, trouble in self._senders.states():
+        for class_, number, paths, received, completed_s, trouble in self._senders.states():
             user = self._by_number[class_, number]
+            if isinstance(user, CourierUser):
+                user.received = received or 0
             user.states = {path[0]: state(path) for path in paths}
             user.trouble = user.trouble or trouble
             user.completed_s = math.nan if completed_s is None else completed_s
@@ -183,19 +233,17 @@ class Senders:
 
     def close(self) -> None:
         """Closes their sockets and those of their servers."""
-        for user in self.users:
+        for user in self.receiving:
             user.close()
         for one in self._sockets:
             one.close()
 
 
-def _user(network: Network, class_: int, user: int, planned: Class, start_s: float) -> WireUser:
-    server = receiver_address(class_, 0), FIRST_PORT + user
-    with network.receivers[class_].namespace.inside():
-        listener = listening(server, planned)
-    return WireUser(
-        class_=class_, user=user, planned=planned, start_s=start_s, listener=listener, server=server
-    )
+def _wire_user(network: Network, common: Any) -> WireUser:
+    server = receiver_address(common["class_"], 0), FIRST_PORT + common["user"]
+    with network.receivers[common["class_"]].namespace.inside():
+        listener = listening(server, common["planned"])
+    return WireUser(listener=listener, server=server, **common)
 
 
 def _pair() -> Iterator[socket.socket]:

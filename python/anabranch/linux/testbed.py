@@ -36,7 +36,7 @@ from .namespace import Namespace
 from .quic_users import QuicUser, endless, over_quic
 from .rights import TO_RUN, as_root, is_root, lacking
 from .sample import FIELDS, Numbers, Sampler, congestion_control, on_grid
-from .senders import Senders, WireUser
+from .senders import Senders
 from .sockets import connecting, listening, send_buffer
 from .tables import tables
 from .traffic import Connection, Traffic, User
@@ -83,10 +83,10 @@ class Order:
         return [number for number, planned in classes if sender(self.world, planned) == who]
 
     def observed(
-        self, network: Network, seed: int, instead: Mapping[tuple[int, int], int]
+        self, network: Network, seed: int, instead: Mapping[tuple[int, int, bool], int]
     ) -> Emulation:
         """The emulator for a replication, not yet started, and the tables to keep; `instead` has
-        files in place of devices of senders.
+        files in place of devices.
         """
         pcap = self.recording.pcap
         return self._emulation(
@@ -211,6 +211,7 @@ class Users:
         """Binds their sockets; the end of `stack` closes them. Raises OSError and LinuxError."""
         plan, when = order.plan, starts(order.plan, seed)
         kernels, own = order.sent_by("kernel"), order.sent_by("ours")
+        carried = order.sent_by("courier")
         others = [c.name for number, c in enumerate(plan.classes) if number not in kernels]
         self.kernel = connections(plan, network, seed, controllers, without=others)
         for connection in self.kernel:
@@ -221,13 +222,14 @@ class Users:
             self.quic = over_quic(plan, network, when, file)
             stack.callback(self._end)
         self.ours: Senders | None = None
-        if own:
+        if own or carried:
             python = outside(order.controller)
             self.ours = Senders(
                 order.scenario,
                 plan,
                 network,
                 own,
+                carried,
                 seed=seed,
                 starts=[[float(start) for start in of_class] for of_class in when],
                 overrides=order.overrides,
@@ -235,7 +237,7 @@ class Users:
                 outside=(python.name, python.make) if python else None,
             )
             stack.callback(self.ours.close)
-        wire: list[WireUser] = self.ours.users if self.ours else []
+        wire = self.ours.users if self.ours else []
         self.all: list[User] = [*self.kernel, *self.quic, *wire]
         self.all.sort(key=lambda user: (user.class_, user.user))
         for number, user in enumerate(self.all):
@@ -260,7 +262,7 @@ def _measured(
 ) -> Run:
     """Runs the users on their links."""
     ours = users.ours
-    traffic = Traffic(users.kernel, emulation.clock, ours.users if ours else [])
+    traffic = Traffic(users.kernel, emulation.clock, ours.receiving if ours else [])
     for user in users.quic:
         traffic.at(user.start_s, user.start)
     try:

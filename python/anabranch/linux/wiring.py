@@ -163,13 +163,15 @@ class Network:
         """Senders and receivers of every class."""
         return [*self.senders, *self.receivers]
 
-    def devices(self, instead: Mapping[tuple[int, int], int]) -> list[tuple[int, int, int, bool]]:
+    def devices(
+        self, instead: Mapping[tuple[int, int, bool], int]
+    ) -> list[tuple[int, int, int, bool]]:
         """File, class, path and side (whether it is a sender's) of each device, for the
-        emulator; `instead` has other files in place of those of senders, by class and path.
+        emulator; `instead` has other files in place of some, by class, path and side.
         """
         return [
             (
-                instead.get((side.class_, path), fd) if side.sender else fd,
+                instead.get((side.class_, path, side.sender), fd),
                 side.class_,
                 path,
                 side.sender,
