@@ -21,8 +21,8 @@ type Given = (usize, Vec<RawFd>, Option<Vec<RawFd>>, Vec<String>, String, Vec<f6
 /// timeouts, recoveries, marks, undone reductions and probes, and whether it has room but no data.
 type Path = (usize, f64, f64, f64, f64, [u64; 6], bool);
 
-/// Class, user, paths, bytes received if that is here, when the transfer was complete, and what went
-/// wrong.
+/// Class, user, paths, bytes received if that is here, when the transfer was complete, and what
+/// went wrong.
 type State = (usize, usize, Vec<Path>, Option<u64>, Option<f64>, String);
 
 #[pyclass(frozen, module = "anabranch._core")]

@@ -1,5 +1,5 @@
-//! The endpoint of `transport` that sends: one whose controller sets windows, over paths that may be
-//! coded, or TFRC's, whose controller sets rates and goes by reports.
+//! The endpoint of `transport` that sends: one whose controller sets windows, over paths that may
+//! be coded, or TFRC's, whose controller sets rates and goes by reports.
 
 use crate::Settings;
 use control::AnyController;

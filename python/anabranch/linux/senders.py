@@ -3,8 +3,8 @@
 In the world `wire` they send for each class whose controller is not the kernel's. Their packets go
 to the emulator through a pair of sockets for each path, in place of the device of the class's
 senders; the devices of the receivers are those of the world `linux`. What the kernel's receivers
-cannot take, coded paths and TFRC, a courier carries: then the receivers are ours too, and have pairs
-of sockets as well.
+cannot take, coded paths and TFRC, a courier carries: then the receivers are ours too, and have
+pairs of sockets as well.
 """
 
 from __future__ import annotations
