@@ -52,7 +52,7 @@ RUST = {
     },
     "emulator": {"topology", "scenario", "network", "units", "wire"},
     # Our endpoints on the wall clock, with the clock of the emulator.
-    "driver": {"control", "emulator", "host", "scenario", "transport", "wire", "units"},
+    "driver": {"control", "courier", "emulator", "host", "scenario", "transport", "wire", "units"},
     "kernel": {"control", "ports", "sharing", "units"},
     # The program for routers; `wire` for captures.
     "loader": {"kernel", "sharing", "units", "wire"},

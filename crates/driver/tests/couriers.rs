@@ -1,13 +1,15 @@
 //! Users whose both ends are here: what they transfer arrives whole, coded and under TFRC.
 #![cfg(target_os = "linux")]
 
+mod common;
+
+use common::pair;
 use driver::{Driver, Endpoints, Sockets};
 use emulator::sleep;
 use rustix::event::{PollFd, PollFlags};
 use scenario::Plan;
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixDatagram;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::Span;
 
@@ -20,15 +22,6 @@ fn plan(controller: &str, path: &str) -> Plan {
          transfer = \"{BYTES} B\"\npath = [{path}]\n"
     );
     Plan::read(&text, "it", &[]).expect("a right scenario")
-}
-
-/// Both ends of a pair of sockets that do not block.
-fn pair() -> (OwnedFd, OwnedFd) {
-    let (one, other) = UnixDatagram::pair().expect("a pair of sockets");
-    for end in [&one, &other] {
-        end.set_nonblocking(true).expect("a socket that does not block");
-    }
-    (one.into(), other.into())
 }
 
 /// Carries packets between the sockets of each pair, and loses every `nth` packet of data.

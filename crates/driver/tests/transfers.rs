@@ -1,6 +1,9 @@
 //! Users send to a host that reads: what they transfer arrives whole, over one path and over two.
 #![cfg(target_os = "linux")]
 
+mod common;
+
+use common::pair;
 use control::ControllerSpec;
 use driver::{Driver, Endpoints, Sockets};
 use emulator::{Clock, sleep};
@@ -9,7 +12,6 @@ use rustix::event::{PollFd, PollFlags};
 use scenario::Plan;
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixDatagram;
 use units::Span;
 
 const BYTES: u64 = 200_000;
@@ -23,14 +25,6 @@ fn plan(paths: usize, controller: &str) -> Plan {
          transfer = \"{BYTES} B\"\n{path}\n"
     );
     Plan::read(&text, "it", &[]).expect("a right scenario")
-}
-
-fn pair() -> (OwnedFd, OwnedFd) {
-    let (one, other) = UnixDatagram::pair().expect("a pair of sockets");
-    for end in [&one, &other] {
-        end.set_nonblocking(true).expect("a socket that does not block");
-    }
-    (one.into(), other.into())
 }
 
 /// A server that counts what each connection brings, until `ends` connections have ended.

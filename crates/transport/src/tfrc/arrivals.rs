@@ -50,10 +50,14 @@ impl Arrivals {
     }
 
     /// The report at `now`, without the fields of the connection.
+    ///
+    /// On a real host a report may leave more than a round trip after the newest packet, where the
+    /// last round trip is empty. `X_recv` is then that of the one which ended with this packet: of
+    /// zero the sender would make the least rate, a packet in 64 s.
     pub(crate) fn report(&mut self, now: Time) -> TfrcReport {
         self.reported = Some(now);
-        self.forget(now);
         let (echo, arrived) = self.newest;
+        self.forget(if now <= arrived + self.rtt { now } else { arrived });
         TfrcReport {
             next: self.history.next(),
             echo,
@@ -88,6 +92,7 @@ mod tests {
         let report = arrivals.report(Time(9 * MS));
         assert_eq!((report.events, report.intervals), (1, vec![4, 2]));
         assert_eq!((report.delay, report.received), (Span::millis(4), 5.0 / 0.02));
+        assert_eq!(arrivals.report(Time(30 * MS)).received, 5.0 / 0.02, "a late report");
         // After a pause longer than a round trip the next packet is reported at once.
         assert_eq!(arrivals.on_data(Time(50 * MS), &data(6, 20_000)), Time(50 * MS));
         assert_eq!(arrivals.report(Time(50 * MS)).received, 1.0 / 0.02);
