@@ -159,6 +159,10 @@ impl Settings {
         if let Some(path) = self.backup.iter().find(|path| **path >= MAX_PATHS) {
             return Err(("backup", format!("there is no path {path}; the first is 0")));
         }
+        if self.controller.needs().reports && !self.backup.is_empty() {
+            let why = format!("`{}` goes by reports, and uses every path", self.controller);
+            return Err(("backup", why));
+        }
         if let Some(coding) = self.coding.filter(|_| self.controller.needs().reports) {
             let why = format!(
                 "redundancy {}: `{}` goes by reports, and paths without coding have them",

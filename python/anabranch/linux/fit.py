@@ -205,6 +205,9 @@ def refused_courier(planned: Class) -> list[str]:
         found.append("its paths have different codings; a courier codes its paths alike")
     if planned.ecn:
         found.append("`ecn` is on; a courier's packets are not marked")
+    named = facts(planned)
+    if named and named["reports"]:
+        found += refused_backups(planned)
     if planned.autotune:
         found.append("`autotune` is on; a courier's receive buffer has the size that is set")
     return found
