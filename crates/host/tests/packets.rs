@@ -4,7 +4,7 @@ use host::{Failure, Host, Id, Settings};
 use rand_core::Rng;
 use rand_pcg::Pcg64;
 use std::net::Ipv4Addr;
-use units::{Span, Time};
+use units::{Bytes, Span, Time};
 use wire::mptcp::{Hash, Keys, Mapping, Mptcp, initial_data_sequence, token};
 use wire::packet::{Ecn, Endpoint, Received, TcpSegment};
 use wire::tcp::TcpOption;
@@ -341,4 +341,20 @@ fn the_end_of_the_data_is_acknowledged_on_each_subflow() {
     let to: Vec<_> = sent.iter().map(|it| (it.segment.to, it.data_ack())).collect();
     let ack = Some((first_data() + 1, true));
     assert_eq!(to, [(first.from, ack), (second.from, ack)]);
+}
+
+#[test]
+fn a_join_opens_no_more_of_the_window_than_the_buffer_has_room_for() {
+    let mut wire = Wire::new(|settings| settings.options.receive_buffer = Bytes(40_000));
+    let (first, id) = opened(&mut wire);
+    let send = |wire: &mut Wire, bytes: std::ops::Range<u32>| {
+        for at in bytes.step_by(1000) {
+            let option = mapped(first_data() + u64::from(at), true, 1 + at, 1000, false);
+            wire.send(&first.segment(1 + at, vec![option]), &[7; 1000]);
+        }
+    };
+    send(&mut wire, 0..20_000);
+    joined(&mut wire, first);
+    send(&mut wire, 20_000..60_000);
+    assert_eq!(wire.host.readable(id), 40_000);
 }

@@ -71,8 +71,10 @@ impl Connection {
     /// Sends the SYN or the SYN/ACK of `path`.
     pub(super) fn greet(&mut self, now: Time, path: usize) {
         let (offered, option) = (self.offered(), self.greeting(path));
-        let window = self.edge().min(u64::from(u16::MAX));
-        self.announced = self.announced.max(self.receiver_next() + window);
+        // A join finds a window that is partly used.
+        let next = self.receiver_next();
+        let window = self.edge().saturating_sub(next).min(u64::from(u16::MAX));
+        self.announced = self.announced.max(next + window);
         let Some(subflow) = &mut self.subflows[path] else { return };
         let answer = subflow.state == State::Granted;
         let agreed = if answer { subflow.terms } else { offered };
