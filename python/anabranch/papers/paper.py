@@ -344,12 +344,15 @@ class Paper:
 
     @staticmethod
     def on_wire(every: dict[str, Configuration]) -> list[str]:
-        """The cells that our endpoints can run against the kernel's."""
+        """The cells that our endpoints can run in packets. What a measure takes from series is
+        known of a simulation alone.
+        """
         from ..linux import fit
 
         plans = {
             name: load(one.scenario).plan(overrides=list(one.overrides), controller=one.controller)
             for name, one in every.items()
+            if not one.series
         }
         return [name for name, plan in plans.items() if not fit.refusals(plan, fit.WIRE)]
 
