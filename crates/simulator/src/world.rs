@@ -193,12 +193,11 @@ impl World {
         let packet;
         if own.is_plain() {
             let Some(&front) = own.front() else {
-                return;
+                return self.agenda.follow(source, None);
             };
             packet = front;
-            if let Some(next) = own.deliver() {
-                self.agenda.schedule(source, next);
-            }
+            let next = own.deliver();
+            self.agenda.follow(source, next);
         } else {
             let Some(out) = self.wake_extended(source.0) else {
                 return;
@@ -217,7 +216,9 @@ impl World {
         let mut rng = LazyStream { streams: &mut self.streams, index: link };
         let passage = self.links[index].wake(self.now, &mut rng);
         self.lose_dropped(link);
-        self.expect(link);
+        let next = Some(self.links[index].due()).filter(|due| *due < Time::NEVER);
+        let source = self.sources.source(Wake::Link(link));
+        self.agenda.follow(source, next.map(|due| due.max(self.now)));
         match passage? {
             Passage::Out(packet) => Some(packet),
             Passage::Copy(packet) => {
@@ -257,7 +258,11 @@ impl World {
     /// Wakes an endpoint's timer, the script, or a medium.
     #[cold]
     fn wake_other(&mut self, source: EventSource) {
-        match self.sources.wake(source) {
+        let woken = self.sources.wake(source);
+        if !matches!(woken, Wake::Medium(_)) {
+            self.agenda.follow(source, None); // a medium is rescheduled instead
+        }
+        match woken {
             Wake::Link(_) => unreachable!("{source:?} is not a link"),
             Wake::Sender(flow) => self.wake_sender(flow),
             Wake::Receiver(flow) => self.wake_receiver(flow),
