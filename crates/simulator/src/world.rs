@@ -14,6 +14,7 @@ use crate::trace::{Event, EventKind};
 use crate::watch::Watch;
 use network::{Change, Link, Offer, Outcome, Passage};
 use topology::{Hop, HopTarget, LazyStream, SharedMedia, Streams};
+use transport::tcp::Usual;
 use transport::{ReceivingEndpoint, SendingEndpoint, Transmit};
 use units::Time;
 use wire::{Ack, Segment};
@@ -399,19 +400,21 @@ impl World {
         self.totals.delivered += 1;
         let Path { flow, forward, back, lower_effort, count } =
             &mut self.paths[packet.path() as usize];
-        let (flow, lower_effort) = (*flow, *lower_effort);
+        let flow = *flow;
         let Flow { ends, first_path, header, small_queue } = &mut self.flows[flow as usize];
         let path = (packet.path() - *first_path) as usize;
         if packet.is_answer() {
             match ends {
-                Ends::Tcp(tcp) if self.watch.is_none() => match packet.as_usual_ack() {
-                    Some(ack) if tcp.sender.on_usual_ack(self.now, path, &ack) => {
-                        if !*small_queue
-                            && let Some(data) = tcp.sender.poll_after_usual_ack(self.now, path)
-                        {
+                Ends::Tcp(tcp) if self.watch.is_none() => {
+                    let usual = match packet.as_usual_ack() {
+                        None => Usual::No,
+                        Some(ack) => tcp.sender.on_usual_ack(self.now, path, &ack, !*small_queue),
+                    };
+                    match usual {
+                        Usual::Releases(data) => {
                             let (header, path) = (u32::from(*header), packet.path());
-                            let envelope =
-                                Envelope { header, path, cursor: *forward, lower_effort };
+                            let (cursor, lower_effort) = (*forward, *lower_effort);
+                            let envelope = Envelope { header, path, cursor, lower_effort };
                             count.sent += 1;
                             let settled = tcp.sender.is_settled();
                             self.launch(PackedSegment::data(&data, envelope));
@@ -419,14 +422,17 @@ impl World {
                                 return; // mostly
                             }
                         }
+                        Usual::Processed => {}
+                        Usual::No => {
+                            let ack = packet.into_ack(&mut self.store);
+                            tcp.sender.on_answer(self.now, path, &ack);
+                        }
                     }
-                    _ => tcp.sender.on_answer(self.now, path, &packet.into_ack(&mut self.store)),
-                },
+                }
                 _ => self.arrive_answer(flow, path, packet),
             }
             self.pump(flow);
         } else {
-            let back = *back;
             count.arrived_bytes += u64::from(network::Packet::bytes(packet));
             let Ends::Tcp(tcp) = ends else {
                 return self.arrive_data(flow, path, packet);
@@ -436,7 +442,8 @@ impl World {
                 && let Some(ack) = tcp.receiver.on_usual_data(path, &data)
             {
                 let (header, path) = (u32::from(*header), packet.path());
-                let envelope = Envelope { header, path, cursor: back, lower_effort };
+                let (cursor, lower_effort) = (*back, *lower_effort);
+                let envelope = Envelope { header, path, cursor, lower_effort };
                 return self.launch(PackedSegment::usual_ack(&ack, envelope));
             }
             match tcp.receiver.on_data(self.now, path, &data) {
