@@ -145,7 +145,10 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
     /// Whether the law sees siblings; one usable path alone is exactly Reno.
     #[inline(always)] // runs for every ACK
     fn consults_law(&self, me: usize) -> bool {
-        self.views.len() > 1 && self.views[me].usable && usable(&self.views).nth(1).is_some()
+        match &*self.views {
+            [first, second] => first.usable && second.usable,
+            views => views.len() > 1 && views[me].usable && usable(views).nth(1).is_some(),
+        }
     }
 
     #[inline(always)] // runs for every ACK

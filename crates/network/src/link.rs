@@ -202,11 +202,28 @@ impl<P: Packet> Link<P> {
     /// nothing, and [`Link::offer_asked`] must follow.
     #[inline(always)] // runs for every hop
     pub fn offer_unasked(&mut self, now: Time, packet: P) -> Option<Offer> {
-        if self.line.tail().wrapping_sub(self.waiting) >= self.unasked {
+        if !self.is_below_unasked() && !self.settles_below_unasked(now) {
             return None;
         }
         self.arrived += 1;
         Some(self.carry(now, packet))
+    }
+
+    /// Whether its queue accepts a packet without being asked, by the packets that waited when
+    /// [`Link::settle`] last looked, and all that have arrived since.
+    #[inline(always)] // runs for every hop
+    fn is_below_unasked(&self) -> bool {
+        self.line.tail().wrapping_sub(self.waiting) < self.unasked
+    }
+
+    /// The same by the packets that wait at `now`.
+    #[inline(never)] // keeps the code of other hops short
+    fn settles_below_unasked(&mut self, now: Time) -> bool {
+        if self.unasked == 0 {
+            return false;
+        }
+        self.settle(now);
+        self.is_below_unasked()
     }
 
     /// [`Link::offer`] to a link that [`Link::offer_unasked`] has declined.
@@ -257,7 +274,8 @@ impl<P: Packet> Link<P> {
         debug_assert_eq!(packet.bytes(), kept.bytes(), "the transmission time of another packet");
         debug_assert!(self.is_plain(), "its exit times may change");
         self.arrived += 1;
-        if self.line.tail().wrapping_sub(self.waiting) >= self.unasked
+        if !self.is_below_unasked()
+            && !self.settles_below_unasked(now)
             && !self.admit(now, packet, &mut rng())
         {
             return None;

@@ -14,6 +14,7 @@ use crate::trace::{Event, EventKind};
 use crate::watch::Watch;
 use network::{Change, Link, Offer, Outcome, Passage};
 use topology::{Hop, HopTarget, LazyStream, SharedMedia, Streams};
+use transport::tcp::Usual;
 use transport::{ReceivingEndpoint, SendingEndpoint, Transmit};
 use units::Time;
 use wire::{Ack, Segment};
@@ -193,12 +194,11 @@ impl World {
         let packet;
         if own.is_plain() {
             let Some(&front) = own.front() else {
-                return;
+                return self.agenda.follow(source, None);
             };
             packet = front;
-            if let Some(next) = own.deliver() {
-                self.agenda.schedule(source, next);
-            }
+            let next = own.deliver();
+            self.agenda.follow(source, next);
         } else {
             let Some(out) = self.wake_extended(source.0) else {
                 return;
@@ -217,7 +217,9 @@ impl World {
         let mut rng = LazyStream { streams: &mut self.streams, index: link };
         let passage = self.links[index].wake(self.now, &mut rng);
         self.lose_dropped(link);
-        self.expect(link);
+        let next = Some(self.links[index].due()).filter(|due| *due < Time::NEVER);
+        let source = self.sources.source(Wake::Link(link));
+        self.agenda.follow(source, next.map(|due| due.max(self.now)));
         match passage? {
             Passage::Out(packet) => Some(packet),
             Passage::Copy(packet) => {
@@ -257,7 +259,11 @@ impl World {
     /// Wakes an endpoint's timer, the script, or a medium.
     #[cold]
     fn wake_other(&mut self, source: EventSource) {
-        match self.sources.wake(source) {
+        let woken = self.sources.wake(source);
+        if !matches!(woken, Wake::Medium(_)) {
+            self.agenda.follow(source, None); // a medium is rescheduled instead
+        }
+        match woken {
             Wake::Link(_) => unreachable!("{source:?} is not a link"),
             Wake::Sender(flow) => self.wake_sender(flow),
             Wake::Receiver(flow) => self.wake_receiver(flow),
@@ -394,19 +400,21 @@ impl World {
         self.totals.delivered += 1;
         let Path { flow, forward, back, lower_effort, count } =
             &mut self.paths[packet.path() as usize];
-        let (flow, lower_effort) = (*flow, *lower_effort);
+        let flow = *flow;
         let Flow { ends, first_path, header, small_queue } = &mut self.flows[flow as usize];
         let path = (packet.path() - *first_path) as usize;
         if packet.is_answer() {
             match ends {
-                Ends::Tcp(tcp) if self.watch.is_none() => match packet.as_usual_ack() {
-                    Some(ack) if tcp.sender.on_usual_ack(self.now, path, &ack) => {
-                        if !*small_queue
-                            && let Some(data) = tcp.sender.poll_after_usual_ack(self.now, path)
-                        {
+                Ends::Tcp(tcp) if self.watch.is_none() => {
+                    let usual = match packet.as_usual_ack() {
+                        None => Usual::No,
+                        Some(ack) => tcp.sender.on_usual_ack(self.now, path, &ack, !*small_queue),
+                    };
+                    match usual {
+                        Usual::Releases(data) => {
                             let (header, path) = (u32::from(*header), packet.path());
-                            let envelope =
-                                Envelope { header, path, cursor: *forward, lower_effort };
+                            let (cursor, lower_effort) = (*forward, *lower_effort);
+                            let envelope = Envelope { header, path, cursor, lower_effort };
                             count.sent += 1;
                             let settled = tcp.sender.is_settled();
                             self.launch(PackedSegment::data(&data, envelope));
@@ -414,14 +422,17 @@ impl World {
                                 return; // mostly
                             }
                         }
+                        Usual::Processed => {}
+                        Usual::No => {
+                            let ack = packet.into_ack(&mut self.store);
+                            tcp.sender.on_answer(self.now, path, &ack);
+                        }
                     }
-                    _ => tcp.sender.on_answer(self.now, path, &packet.into_ack(&mut self.store)),
-                },
+                }
                 _ => self.arrive_answer(flow, path, packet),
             }
             self.pump(flow);
         } else {
-            let back = *back;
             count.arrived_bytes += u64::from(network::Packet::bytes(packet));
             let Ends::Tcp(tcp) = ends else {
                 return self.arrive_data(flow, path, packet);
@@ -431,7 +442,8 @@ impl World {
                 && let Some(ack) = tcp.receiver.on_usual_data(path, &data)
             {
                 let (header, path) = (u32::from(*header), packet.path());
-                let envelope = Envelope { header, path, cursor: back, lower_effort };
+                let (cursor, lower_effort) = (*back, *lower_effort);
+                let envelope = Envelope { header, path, cursor, lower_effort };
                 return self.launch(PackedSegment::usual_ack(&ack, envelope));
             }
             match tcp.receiver.on_data(self.now, path, &data) {

@@ -25,7 +25,10 @@ impl Reassembly {
             return; // nothing new, or an empty range
         }
         if range.start <= self.next {
-            self.next = self.out_of_order.take_front_at(range.end);
+            self.next = match self.out_of_order.is_empty() {
+                true => range.end,
+                false => self.out_of_order.take_front_at(range.end),
+            };
         } else if range.end <= self.next + self.buffer {
             self.out_of_order.insert(range);
         }

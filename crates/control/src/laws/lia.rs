@@ -24,7 +24,7 @@ fn terms<N>(path: &PathView<N>) -> Terms {
 /// RFC 6356 §3 eq. (2), divided by `w_tot`: what one acknowledged segment adds.
 fn linked_by(terms: impl Iterator<Item = Terms>) -> f64 {
     let (x, best) = terms.fold((0.0, 0.0), |(x, best), [rate, other]| {
-        (x + rate, if other > best { other } else { best })
+        (x + rate, if best > other { best } else { other })
     });
     best / (x * x)
 }
@@ -48,7 +48,10 @@ impl Law for Lia {
 
     fn growth_of(&self, me: usize, paths: &[PathView], terms: impl Iterator<Item = Terms>) -> f64 {
         match self {
-            Lia::Capped => linked_by(terms).min(1.0 / paths[me].cwnd),
+            Lia::Capped => {
+                let (linked, cap) = (linked_by(terms), 1.0 / paths[me].cwnd);
+                if linked < cap { linked } else { cap } // neither is NaN, which `min` would check
+            }
             Lia::Uncapped => linked_by(terms),
         }
     }

@@ -43,6 +43,21 @@ impl Agenda {
         }
     }
 
+    /// Wakes `source`, which [`Agenda::pop`] has just returned, again at `next`, or no more. This
+    /// or [`Agenda::reschedule`] must be called for it before any other call for it, and before
+    /// the next wake-up.
+    #[inline(always)] // runs for every event
+    pub(crate) fn follow(&mut self, source: EventSource, next: Option<Time>) {
+        match self {
+            Agenda::Few(few) => few.follow(source, next),
+            Agenda::Many(many) => {
+                if let Some(when) = next {
+                    many.schedule(source, when);
+                }
+            }
+        }
+    }
+
     /// Wakes `source` at `when` at the latest: an earlier wake-up stays, a later one is moved
     /// forward.
     #[inline(always)] // after every ACK; an earlier wake-up mostly stays
@@ -61,8 +76,8 @@ impl Agenda {
         }
     }
 
-    /// The next wake-up at or before `end`. If many are due, `ahead` is called with sources that
-    /// follow soon, the next one first.
+    /// The next wake-up at or before `end`, until [`Agenda::follow`] is called. If many are due,
+    /// `ahead` is called with sources that follow soon, the next one first.
     #[inline(always)] // it has one caller
     pub(crate) fn pop(
         &mut self,
@@ -92,6 +107,12 @@ mod tests {
         [few, many]
     }
 
+    /// The next wake-up by `end`, which is not followed by another one of its source.
+    fn next_by(agenda: &mut Agenda, end: u64) -> Option<(Time, EventSource)> {
+        let woken = agenda.pop(Time(end), |_| {});
+        woken.inspect(|(_, source)| agenda.follow(*source, None))
+    }
+
     proptest! {
         /// Compared with a plain sorted map: the same wake-ups in the same order, for arbitrary
         /// calls.
@@ -111,6 +132,9 @@ mod tests {
                         if let Some((when, source)) = got {
                             now = when;
                             model.remove(&source);
+                            let next = (gap % 2 == 0).then(|| Time(now.0 + (gap >> shrink)));
+                            agenda.follow(source, next);
+                            next.map(|next| model.insert(source, next));
                         }
                     } else if *what == 2 {
                         let when = Time(now.0 + (gap >> shrink));
@@ -135,12 +159,12 @@ mod tests {
         for mut agenda in agendas(2) {
             agenda.schedule(EventSource(0), Time(1_000_000));
             agenda.schedule(EventSource(1), Time(3_000_000_000));
-            let mut pop = |end| agenda.pop(Time(end), |_| {});
+            let mut pop = |end| next_by(&mut agenda, end);
             assert_eq!(pop(2_000_000), Some((Time(1_000_000), EventSource(0))));
             assert_eq!(pop(2_000_000), None);
             assert_eq!(pop(2_999_999_999), None);
             agenda.schedule(EventSource(0), Time(2_000_001));
-            let mut pop = |end| agenda.pop(Time(end), |_| {});
+            let mut pop = |end| next_by(&mut agenda, end);
             assert_eq!(pop(4_000_000_000), Some((Time(2_000_001), EventSource(0))));
             assert_eq!(pop(4_000_000_000), Some((Time(3_000_000_000), EventSource(1))));
         }
@@ -152,7 +176,7 @@ mod tests {
             for mut agenda in agendas(sources) {
                 let all = 0..sources as u32;
                 all.clone().rev().for_each(|it| agenda.schedule(EventSource(it), Time(5_000)));
-                let woken = std::iter::from_fn(|| agenda.pop(Time(5_000), |_| {}));
+                let woken = std::iter::from_fn(|| next_by(&mut agenda, 5_000));
                 assert!(woken.map(|(_, source)| source.0).eq(all), "{sources} sources");
             }
         }

@@ -25,9 +25,6 @@ type Key = u64;
 /// The key of a source without a pending wake-up, or a later one.
 const NEVER: Key = LATEST.0 << BITS;
 
-/// In place of a source: none.
-const NONE: usize = usize::MAX;
-
 fn key(source: EventSource, when: Time) -> Key {
     when.min(LATEST).0 << BITS | u64::from(source.0)
 }
@@ -61,9 +58,6 @@ pub(crate) struct Tournament {
     keys: Box<[Key; NODES]>,
     /// The node of each source: a leaf.
     leaves: Box<[u16; MOST]>,
-    /// The source returned last: its key stays until it has a new one, or until the next call of
-    /// `pop`.
-    woken: usize,
 }
 
 impl Tournament {
@@ -72,7 +66,7 @@ impl Tournament {
     pub(super) fn new(weights: &[u32]) -> Self {
         let keys: Box<[Key]> = vec![NEVER; NODES].into();
         let keys = keys.try_into().expect("as many");
-        Tournament { keys, leaves: leaves(weights), woken: NONE }
+        Tournament { keys, leaves: leaves(weights) }
     }
 
     fn leaf(&self, source: usize) -> usize {
@@ -105,39 +99,32 @@ impl Tournament {
     /// Wakes `source` at `when`, unless an earlier wake-up is pending.
     #[inline(always)] // runs for every hop
     pub(super) fn schedule(&mut self, source: EventSource, when: Time) {
-        let key = key(source, when);
-        if source.index() == self.woken {
-            self.woken = NONE;
-            return self.replay(source.index(), key);
-        }
-        self.advance_to(source.index(), key);
+        self.advance_to(source.index(), key(source, when));
+    }
+
+    /// Replaces the wake-up of `source`, the one returned last, by one at `next`, if there is one.
+    #[inline(always)] // runs for every event
+    pub(super) fn follow(&mut self, source: EventSource, next: Option<Time>) {
+        self.replay(source.index(), next.map_or(NEVER, |when| key(source, when)));
     }
 
     /// Wakes `source` at `when`, whatever was pending.
     pub(super) fn reschedule(&mut self, source: EventSource, when: Time) {
         let key = key(source, when);
-        if source.index() == self.woken {
-            self.woken = NONE;
-        } else if self.keys[self.leaf(source.index())] == key {
-            return; // a medium that is offered a packet mostly keeps its next wake-up
+        // A medium that is offered a packet mostly keeps its next wake-up.
+        if self.keys[self.leaf(source.index())] != key {
+            self.replay(source.index(), key);
         }
-        self.replay(source.index(), key);
     }
 
-    /// The next wake-up at or before `end`.
+    /// The next wake-up at or before `end`. It stays until it is replaced.
     #[inline(always)] // it has one caller
-    pub(super) fn pop(&mut self, end: Time) -> Option<(Time, EventSource)> {
-        if self.woken != NONE {
-            self.replay(self.woken, NEVER);
-            self.woken = NONE;
-        }
+    pub(super) fn pop(&self, end: Time) -> Option<(Time, EventSource)> {
         let first = self.keys[1];
         let when = Time(first >> BITS);
         if when > end.min(Time(LATEST.0 - 1)) {
             return None;
         }
-        let source = EventSource(first as u32 % MOST as u32);
-        self.woken = source.index();
-        Some((when, source))
+        Some((when, EventSource(first as u32 % MOST as u32)))
     }
 }

@@ -12,5 +12,5 @@ mod tracking;
 mod usual;
 
 pub use receiver::{Receiver, ReceiverSettings};
-pub use sender::Sender;
+pub use sender::{Sender, Usual};
 pub use usual::UsualAck;

@@ -501,3 +501,5 @@ mod several;
 #[cfg(test)]
 mod tests;
 mod usual;
+
+pub use usual::Usual;

@@ -211,6 +211,12 @@ impl Path {
         self.segment_of(self.tracking.as_ref()?.last_segment()?, segment)
     }
 
+    /// A segment was sent at `now`.
+    #[inline(always)] // runs for every segment
+    pub(in crate::tcp) fn note_sent(&mut self, now: Time) {
+        self.last_sent = now;
+    }
+
     /// A segment was handed over for transmission.
     #[inline(always)] // runs for every segment
     pub(crate) fn on_transmit(&mut self, now: Time, range: Range, settings: &SenderSettings) {

@@ -70,6 +70,37 @@ impl Several {
         let scheduler = settings.options.scheduler.start(paths);
         Several { scheduler, readiness: Readiness::default() }
     }
+
+    /// A usual ACK has changed path `me` of `paths`; `alone` says that no other path has changed
+    /// since the last look at all. Returns whether none of them could send, and the scheduler would
+    /// choose `me`.
+    #[inline(always)] // runs for every ACK
+    pub(super) fn on_usual_ack(&mut self, me: usize, paths: usize, alone: bool) -> bool {
+        self.readiness.changed(me, alone);
+        self.readiness.only_candidate(paths) == Some(me) && self.scheduler.takes_only_path()
+    }
+
+    /// Updates whether path `me` of `paths`, the only one that may have changed, could send more:
+    /// it is calm, and its window allows `room` bytes. Returns whether it could.
+    #[inline(always)] // runs for every segment
+    pub(super) fn look_at_calm(
+        &mut self,
+        me: usize,
+        paths: usize,
+        path: &mut Path,
+        room: u64,
+        settings: &SenderSettings,
+    ) -> bool {
+        let enough = room >= u64::from(settings.segment());
+        path.standing.cwnd_limited = !enough;
+        path.standing.ready = enough && path.may_use_host();
+        let readiness = &mut self.readiness;
+        readiness.ready.set(me, paths, path.standing.ready);
+        readiness.lossy.set(me, paths, false);
+        readiness.timers = readiness.timers.min(path.timer.deadline);
+        readiness.changed = Changed::Nothing;
+        path.standing.ready
+    }
 }
 
 /// Findings of the last look at the paths.
@@ -198,24 +229,6 @@ impl<E: CongestionController> Sender<E> {
         let me = readiness.only_candidate(self.paths.len())?;
         let able = !self.paths[me].standing.failed && !self.stands_by(me);
         (able && self.reinject.is_none() && scheduler.takes_only_path()).then_some(me)
-    }
-
-    /// Updates whether the [`Sender::only_candidate`], which is calm and whose window allows `room`
-    /// more bytes, could send more, and returns it.
-    #[inline(always)] // runs for every segment
-    pub(super) fn look_at_only(&mut self, me: usize, room: u64) -> bool {
-        let paths = self.paths.len();
-        let path = &mut self.paths[me];
-        let enough = room >= u64::from(self.settings.segment());
-        path.standing.cwnd_limited = !enough;
-        path.standing.ready = enough && path.may_use_host();
-        if let Some(Several { readiness, .. }) = self.several.as_deref_mut() {
-            readiness.ready.set(me, paths, path.standing.ready);
-            readiness.lossy.set(me, paths, false);
-            readiness.timers = readiness.timers.min(path.timer.deadline);
-            readiness.changed = Changed::Nothing;
-        }
-        path.standing.ready
     }
 
     /// The first path at or after `from` that may have lost data.

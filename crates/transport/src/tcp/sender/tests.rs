@@ -5,7 +5,7 @@ use crate::endpoint::ReceivingEndpoint;
 use crate::options::Options;
 use crate::scheduler::Scheduler;
 use crate::source::Source;
-use crate::tcp::{Receiver, ReceiverSettings, UsualAck};
+use crate::tcp::{Receiver, ReceiverSettings, Usual, UsualAck};
 use control::{AnyController, Needs, Phase, Settings};
 use proptest::prelude::*;
 use units::{Bytes, Rate, Span};
@@ -57,8 +57,8 @@ struct Pair {
     short: bool,
     /// Number of segments and ACKs that took it.
     shortened: usize,
-    /// The path of a usual ACK that has just arrived.
-    usual_ack: Option<usize>,
+    /// The segment that a usual ACK has just released.
+    released: Option<Transmit<Data>>,
 }
 
 impl Pair {
@@ -85,20 +85,15 @@ impl Pair {
             sent: Vec::new(),
             short: false,
             shortened: 0,
-            usual_ack: None,
+            released: None,
         }
     }
 
     /// Sends all that may be sent; `fate` gives the extra delay of a segment, or `None` for a loss.
     fn transmit(&mut self, fate: &mut impl FnMut(usize, &Data) -> Option<Span>) {
         let now = self.now;
-        let mut next = self.usual_ack.take().and_then(|path| {
-            let segment = self.sender.poll_after_usual_ack(now, path)?;
-            self.shortened += 1;
-            Some(Transmit { path, segment })
-        });
         while let Some(Transmit { path, segment: data }) =
-            next.take().or_else(|| self.sender.poll_transmit(now))
+            self.released.take().or_else(|| self.sender.poll_transmit(now))
         {
             self.sender.on_sent(path, data.len);
             self.sent.push((path, data));
@@ -148,10 +143,17 @@ impl Pair {
             Moving::Ack(path, ack) => {
                 let Ack { ack: next, data_ack, window_edge, echo, .. } = ack;
                 let usual = UsualAck { ack: next, data_ack, window_edge, echo };
-                let short = self.short && Ack::from(usual) == ack;
-                match short && self.sender.on_usual_ack(self.now, path, &usual) {
-                    true => (self.usual_ack, self.shortened) = (Some(path), self.shortened + 1),
-                    false => self.sender.on_answer(self.now, path, &ack),
+                let done = match self.short && Ack::from(usual) == ack {
+                    true => self.sender.on_usual_ack(self.now, path, &usual, true),
+                    false => Usual::No,
+                };
+                match done {
+                    Usual::No => self.sender.on_answer(self.now, path, &ack),
+                    Usual::Processed => self.shortened += 1,
+                    Usual::Releases(segment) => {
+                        (self.released, self.shortened) =
+                            (Some(Transmit { path, segment }), self.shortened + 2);
+                    }
                 }
             }
         }

@@ -2,11 +2,13 @@
 
 use super::Sender;
 use crate::endpoint::{SendingEndpoint, Transmit};
+use crate::settings::SenderSettings;
+use crate::source::Unsent;
 use crate::tcp::path::Path;
 use crate::tcp::usual::UsualAck;
 use control::{CongestionController, Phase};
 use units::Time;
-use wire::{Data, Flags, Range};
+use wire::{Data, Flags};
 
 impl Path {
     /// Whether no data is lost, SACKed or under repair.
@@ -30,53 +32,120 @@ impl Path {
             false => 0,
         }
     }
+
+    /// Sends the next new data, if it is calm and allows `room` bytes, enough for a segment.
+    #[inline(always)] // runs for every segment
+    fn send_usual(
+        &mut self,
+        now: Time,
+        room: u64,
+        unsent: &mut Unsent,
+        settings: &SenderSettings,
+    ) -> Option<Data> {
+        let segment = settings.segment();
+        if room < u64::from(segment) {
+            return None;
+        }
+        let range = unsent.next(now, &settings.source, segment).ok()?;
+        debug_assert!(self.is_calm() && self.tracking.is_none(), "it needs more than this");
+        unsent.nxt = range.end;
+        let (seq, len) = (self.board.nxt, range.len());
+        if let Some(mapping) = &mut self.mapping {
+            mapping.push(seq, range.start, len);
+        }
+        self.board.nxt += len;
+        self.host.queued += len;
+        self.note_sent(now);
+        if self.timer.deadline == Time::NEVER {
+            self.restart_timer(now, settings);
+        }
+        Some(Data { seq, dsn: range.start, len: len as u32, stamp: now, flags: Flags::NONE })
+    }
+}
+
+/// What a sender did with an ACK that may be usual.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Usual {
+    /// Nothing: the ACK is not usual.
+    No,
+    /// It is processed; sending is that after any event.
+    Processed,
+    /// It is processed, and releases new data on its path.
+    Releases(Data),
 }
 
 impl<E: CongestionController> Sender<E> {
-    /// Processes `ack` if it is usual for `path`; returns whether it was.
+    /// Processes `ack` if it is usual for `path`. If `sends`, the segment that it releases is sent
+    /// at once, if no other path could send.
     #[inline(always)] // runs for every ACK
-    pub fn on_usual_ack(&mut self, now: Time, path: usize, ack: &UsualAck) -> bool {
+    pub fn on_usual_ack(&mut self, now: Time, path: usize, ack: &UsualAck, sends: bool) -> Usual {
         let usual = self.is_usual();
         let side = &mut self.paths[path];
         if !usual || !side.expects(ack.ack) {
-            return false;
+            return Usual::No;
         }
         let acked = ack.ack - side.board.una;
         side.board.una = ack.ack;
-        side.grow(now, ack.echo, acked, &self.settings, &mut self.control, path);
-        let before = side.timer.deadline;
-        side.restart_calm_timer(now, &self.settings);
-        // Without outstanding data, the next segment starts the timer.
-        let after = side.timer.deadline;
-        self.sooner |= after < before || after == Time::NEVER;
-        self.unblock_path(path);
+        // Before control is called: fewer values are kept during that call.
         self.data_una = match self.several {
             None => ack.ack, // the path's order is the connection's
             Some(_) => self.data_una.max(ack.data_ack.min(self.unsent.nxt)),
         };
         self.unsent.edge = self.unsent.edge.max(ack.window_edge);
         self.look_whether_completed(now);
-        true
+        let side = &mut self.paths[path];
+        side.grow(now, ack.echo, acked, &self.settings, &mut self.control, path);
+        let before = side.timer.deadline;
+        side.restart_calm_timer(now, &self.settings);
+        // Without outstanding data, the next segment starts the timer.
+        let after = side.timer.deadline;
+        self.sooner |= after < before || after == Time::NEVER;
+        let room = match sends && side.may_use_host() {
+            true => side.window_beyond(side.board.outstanding()),
+            false => 0,
+        };
+        let released = match self.several {
+            None => {
+                let data = side.send_usual(now, room, &mut self.unsent, &self.settings);
+                self.blocked = data.is_some_and(|data| room <= u64::from(data.len));
+                if data.is_some() {
+                    self.starved = false;
+                    side.standing.cwnd_limited = self.blocked;
+                }
+                data
+            }
+            Some(_) => {
+                // If nothing is outstanding any more, its timer may have been the first one.
+                let alone = self.blocked && after < Time::NEVER;
+                self.send_on_several(now, path, alone, room)
+            }
+        };
+        released.map_or(Usual::Processed, Usual::Releases)
     }
 
-    /// The next segment after a usual ACK of `path`, if it is new data on `path`. Otherwise it does
-    /// nothing, and the next poll is that of any event.
+    /// A usual ACK has changed path `me` of several, and no other if `alone`. Sends new data on it,
+    /// which allows `room` bytes, if no other path could send.
     #[inline(always)] // runs for every ACK
-    pub fn poll_after_usual_ack(&mut self, now: Time, path: usize) -> Option<Data> {
-        let side = &self.paths[path];
-        debug_assert!(side.is_calm() && self.extensions.is_none(), "the ACK was not usual");
-        let room = match side.may_use_host() {
-            true => side.window_beyond(side.board.outstanding()),
-            false => return None,
-        };
-        let transmit = match self.several {
-            None => self.poll_usual_only(now, room),
-            Some(_) if self.only_candidate() == Some(path) => {
-                self.poll_usual_of_several(now, path, room)
-            }
-            Some(_) => None,
-        };
-        transmit.map(|Transmit { segment, .. }| segment)
+    fn send_on_several(&mut self, now: Time, me: usize, alone: bool, room: u64) -> Option<Data> {
+        self.blocked = false;
+        let (several, paths) = (self.several.as_deref_mut()?, self.paths.len());
+        let chosen = several.on_usual_ack(me, paths, alone) && self.reinject.is_none();
+        match chosen && !self.paths[me].standing.backup {
+            true => self.send_on_candidate(now, me, room),
+            false => None,
+        }
+    }
+
+    /// New data on `me`, the [`Sender::only_candidate`], which allows `room` bytes.
+    #[inline(always)] // runs for every segment
+    fn send_on_candidate(&mut self, now: Time, me: usize, room: u64) -> Option<Data> {
+        let (several, paths) = (self.several.as_deref_mut()?, self.paths.len());
+        let side = &mut self.paths[me];
+        let data = side.send_usual(now, room, &mut self.unsent, &self.settings)?;
+        (self.starved, self.last_path) = (false, me as u32);
+        let room = room - u64::from(data.len);
+        self.blocked = !several.look_at_calm(me, paths, side, room, &self.settings);
+        Some(data)
     }
 
     /// The next deadline, if it may be earlier than at the last call: a timer that only moves to a
@@ -100,51 +169,20 @@ impl<E: CongestionController> Sender<E> {
         if self.extensions.is_some() {
             return None;
         }
-        match &mut *self.paths {
+        let (path, segment) = match &mut *self.paths {
             [only] => {
                 let room = only.usual_room();
-                self.poll_usual_only(now, room)
+                let data = only.send_usual(now, room, &mut self.unsent, &self.settings)?;
+                self.blocked = room <= u64::from(data.len); // not even for one more byte
+                self.starved = false;
+                only.standing.cwnd_limited = self.blocked;
+                (0, data)
             }
             _ => {
                 let me = self.only_candidate()?;
-                self.poll_usual_of_several(now, me, self.paths[me].usual_room())
+                (me, self.send_on_candidate(now, me, self.paths[me].usual_room())?)
             }
-        }
-    }
-
-    /// New data of a connection with one path, which allows `room` bytes.
-    #[inline(always)] // runs for every segment
-    fn poll_usual_only(&mut self, now: Time, room: u64) -> Option<Transmit<Data>> {
-        let range = self.usual_data(now, room)?;
-        let (path, len) = (&mut self.paths[0], range.len());
-        let seq = path.board.nxt;
-        path.board.nxt += len;
-        path.on_transmit(now, Range { start: seq, end: seq + len }, &self.settings);
-        self.unsent.nxt = range.end;
-        self.blocked = room <= len; // not even for one more byte
-        path.standing.cwnd_limited = self.blocked;
-        let (dsn, len) = (range.start, len as u32);
-        Some(Transmit { path: 0, segment: Data { seq, dsn, len, stamp: now, flags: Flags::NONE } })
-    }
-
-    /// New data on `me`, the [`Sender::only_candidate`], which allows `room` bytes.
-    #[inline(always)] // runs for every segment
-    fn poll_usual_of_several(&mut self, now: Time, me: usize, room: u64) -> Option<Transmit<Data>> {
-        let range = self.usual_data(now, room)?;
-        let transmit = self.send(now, me, range);
-        self.blocked = !self.look_at_only(me, room - range.len());
-        Some(transmit)
-    }
-
-    /// The next new data, if there is room for a segment.
-    #[inline(always)] // runs for every segment
-    fn usual_data(&mut self, now: Time, room: u64) -> Option<Range> {
-        let segment = self.settings.segment();
-        if room < u64::from(segment) {
-            return None;
-        }
-        let range = self.unsent.next(now, &self.settings.source, segment).ok()?;
-        self.starved = false;
-        Some(range)
+        };
+        Some(Transmit { path, segment })
     }
 }
