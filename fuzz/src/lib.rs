@@ -4,7 +4,7 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 use control::{ControllerSpec, Needs, Settings};
 use simulator::Controller;
 use transport::coded::{self, Coding};
-use transport::tcp::{self, UsualAck};
+use transport::tcp::{self, Usual, UsualAck};
 use transport::{
     Idle, Options, PathReport, RtoFloor, Scheduler, SenderSettings, SendingEndpoint, Source,
     Transmit, tfrc,
@@ -107,7 +107,10 @@ impl SendingEndpoint for AnySender {
         if let (AnySender::Tcp(sender), Segment::Ack(ack)) = (&mut *self, answer) {
             let Ack { ack: next, data_ack, window_edge, echo, .. } = *ack;
             let usual = UsualAck { ack: next, data_ack, window_edge, echo };
-            if Ack::from(usual) == *ack && sender.on_usual_ack(now, path, &usual) {
+            // Polling sends what the ACK releases.
+            if Ack::from(usual) == *ack
+                && sender.on_usual_ack(now, path, &usual, false) == Usual::Processed
+            {
                 return;
             }
         }
