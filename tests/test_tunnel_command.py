@@ -188,7 +188,7 @@ def test_what_is_wrong_is_said_with_the_option_and_what_would_be_right(tmp_path:
         (["--path", "nowhere", "--socks", "127.0.0.1:0"], "INTERFACE=HOST:PORT"),
         (["--path", "127.0.0.1:9", "--socks", "1080"], "ADDRESS:PORT"),
         (["--path", "127.0.0.1:9", "--socks", "127.0.0.1:0", "--rate", "9"], "rate"),
-        (["--path", "127.0.0.1:9", "--socks", "127.0.0.1:0", "-c", "tfrc"], "couple+"),
+        (["--path", "127.0.0.1:9", "--socks", "127.0.0.1:0", "-c", "tfrc"], "--uncoded"),
         (["--path", "127.0.0.1:9", "--socks", "127.0.0.1:0", "--up-to", "1"], "at least"),
     ]:
         done = tunnel("connect", *own, *words, cwd=tmp_path)

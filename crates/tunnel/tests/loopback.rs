@@ -217,7 +217,7 @@ fn options_that_are_wrong_are_refused_with_field_and_value() {
     let error = wrong(ConnectOptions { metrics, socks, ..right.clone() });
     assert!(error.starts_with("metrics: ") && error.contains("0.0.0.0"), "{error}");
     for (name, says) in
-        [("lyer", "anabranch list controllers"), ("tfrc", "couple+"), ("linux:cubic", "couple+")]
+        [("lyer", "anabranch list controllers"), ("tfrc", "--uncoded"), ("linux:cubic", "couple+")]
     {
         let carriage = Carriage { controller: name.to_owned(), ..carriage() };
         let error = wrong(ConnectOptions { carriage, ..right.clone() });
