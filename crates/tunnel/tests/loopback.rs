@@ -12,6 +12,7 @@ use tunnel::{Carriage, Connect, ConnectOptions, Error, Listen, ListenOptions};
 
 fn carriage() -> Carriage {
     Carriage {
+        over: "udp".to_owned(),
         controller: "couple+".to_owned(),
         redundancy: Some(1.05),
         up_to: 1.5,
@@ -171,6 +172,35 @@ fn without_coding_it_is_the_same() {
     let plain = Carriage { controller: "lia".to_owned(), redundancy: None, ..carriage() };
     let running = Running::new("plain", &["127.0.0.1/32"], None, &plain);
     assert!(round_trip(running.socks(echo).0, 5, 2_000_000));
+}
+
+/// Whether this process may have raw sockets; without them there is no Multipath TCP of ours.
+fn may_have_packets() -> bool {
+    let raw = socket2::Type::RAW;
+    socket2::Socket::new(socket2::Domain::IPV4, raw, Some(socket2::Protocol::TCP)).is_ok()
+}
+
+#[test]
+fn over_multipath_tcp_it_is_the_same() {
+    let over = Carriage { over: "mptcp".to_owned(), ..carriage() };
+    if !may_have_packets() {
+        let wrong = Folder::new("refused");
+        let (_, key, peers, _) = wrong.keys();
+        let addresses = vec!["127.0.0.1:0".parse().unwrap()];
+        let (allow, metrics) = (vec![], None);
+        let options =
+            ListenOptions { key, peers, addresses, allow, metrics, carriage: over.clone() };
+        let error = Listen::new(&options).err().unwrap().to_string();
+        assert!(error.contains("CAP_NET_RAW"), "{error}");
+        return;
+    }
+    let to = echo();
+    let running = Running::new("mptcp", &["127.0.0.1"], Some(to), &over);
+    let forward = TcpStream::connect(running.connect.addresses()[1]).unwrap();
+    assert!(round_trip(forward, 3, 3_000_000));
+    let (stream, reply) = running.socks(to);
+    assert_eq!(reply, 0);
+    assert!(round_trip(stream, 5, 3_000_000));
 }
 
 #[test]
