@@ -64,7 +64,7 @@ RUST = {
     "transfer": {"noq", "service"},
     # A transport over UDP without I/O, and the proxy over it on real sockets.
     "courier": {"coding", "control", "transport", "units", "wire"},
-    "tunnel": {"control", "courier", "service", "transport", "units"},
+    "tunnel": {"control", "courier", "host", "service", "transport", "units", "wire"},
     # The endpoints as a library that packetdrill tests.
     "drill": {"host", "units", "wire"},
     # Over numbers from any world.

@@ -183,13 +183,19 @@ def test_what_is_wrong_is_said_with_the_option_and_what_would_be_right(tmp_path:
     assert again.returncode == 2 and "exists already" in again.stderr
     shown = tunnel("key", "--show", "own", cwd=tmp_path)
     own = ["--key", "own", "--peer", shown.stdout.strip()]
+    mptcp = ["--socks", "127.0.0.1:0", "--over", "mptcp"]
     for words, says in [
         (["--path", "127.0.0.1:9"], "--forward"),
         (["--path", "nowhere", "--socks", "127.0.0.1:0"], "INTERFACE=HOST:PORT"),
         (["--path", "127.0.0.1:9", "--socks", "1080"], "ADDRESS:PORT"),
         (["--path", "127.0.0.1:9", "--socks", "127.0.0.1:0", "--rate", "9"], "rate"),
-        (["--path", "127.0.0.1:9", "--socks", "127.0.0.1:0", "-c", "tfrc"], "couple+"),
+        (["--path", "127.0.0.1:9", "--socks", "127.0.0.1:0", "-c", "tfrc"], "--uncoded"),
         (["--path", "127.0.0.1:9", "--socks", "127.0.0.1:0", "--up-to", "1"], "at least"),
+        (["--path", "127.0.0.1:9", "--socks", "127.0.0.1:0", "--over", "tcp"], "udp or mptcp"),
+        (["--path", "[::1]:9", "--socks", "127.0.0.1:0", "--over", "mptcp"], "IPv4 alone"),
+        (["--path", "127.0.0.1:9", *mptcp, "--redundancy", "2"], "redundancy = 2.0: --over mptcp"),
+        (["--path", "127.0.0.1:9", *mptcp, "--uncoded"], "codes nothing"),
+        (["--path", "127.0.0.1:9", *mptcp, "-c", "tfrc"], "receivers of TCP send no reports"),
     ]:
         done = tunnel("connect", *own, *words, cwd=tmp_path)
         assert done.returncode == 2, (words, done)
@@ -198,3 +204,6 @@ def test_what_is_wrong_is_said_with_the_option_and_what_would_be_right(tmp_path:
     words = ["--key", "own", "--peers", "peers", "--listen", "127.0.0.1:0"]
     done = tunnel("listen", *words, cwd=tmp_path)
     assert done.returncode == 2 and "has no key" in " ".join(done.stderr.split())
+    (tmp_path / "peers").write_text(shown.stdout)
+    done = tunnel("listen", *words, "--over", "mptcp", "--spare", "1", cwd=tmp_path)
+    assert done.returncode == 2 and "the connecting side says" in " ".join(done.stderr.split())

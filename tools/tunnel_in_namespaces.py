@@ -2,11 +2,12 @@
 
     python tools/tunnel_in_namespaces.py [--megabytes 100] [--rate '100 Mb/s'] [--down FROM,UNTIL]
     python tools/tunnel_in_namespaces.py --iperf3 10 [--rate '100 Mb/s'] [--down FROM,UNTIL]
+    python tools/tunnel_in_namespaces.py --over mptcp [...]
 
 curl fetches a file through SOCKS5, or iperf3 sends for so many seconds through a forward, once in
-each direction. `--down 3,9` takes the second pair down between these seconds. It prints the time,
-the rate, whether the file is the same, and the processor time of both sides. It needs root, and
-removes what it makes.
+each direction. The tunnel is over UDP, or over Multipath TCP. `--down 3,9` takes the second pair
+down between these seconds. It prints the time, the rate, whether the file is the same, and the
+processor time of both sides. It needs root, and removes what it makes.
 """
 
 from __future__ import annotations
@@ -109,8 +110,8 @@ class Tunnel:
             print(f"  the side that {role}: {share:.3f} of a processor, {each:.1f} ns a byte")
 
 
-def tunnel(held: ExitStack, folder: Path, rate: str, offer: Sequence[str]) -> Tunnel:
-    """Both sides, while `held` is."""
+def tunnel(held: ExitStack, folder: Path, both: Sequence[str], offer: Sequence[str]) -> Tunnel:
+    """Both sides with the options `both`, while `held` is."""
     anabranch = [str(Path(sys.executable).with_name("anabranch")), "tunnel"]
     keys = {}
     for name in ("near", "far"):
@@ -119,7 +120,7 @@ def tunnel(held: ExitStack, folder: Path, rate: str, offer: Sequence[str]) -> Tu
     (folder / "peers").write_text(f"{keys['near'].strip()} near\n")
     listen = [w for i in range(2) for w in ("--listen", f"10.66.{i}.2:{PORT}")]
     paths = [w for i in range(2) for w in ("--path", f"10.66.{i}.1=10.66.{i}.2:{PORT}")]
-    shared = ["--rate", rate, "--key"]
+    shared = [*both, "--key"]
     far = [*anabranch, "listen", *shared, str(folder / "far.key"), *listen]
     far += ["--peers", str(folder / "peers"), "--allow", "127.0.0.1"]
     near = [*anabranch, "connect", *shared, str(folder / "near.key"), *paths]
@@ -166,12 +167,14 @@ def main() -> None:
     words.add_argument("--megabytes", type=int, default=100)
     words.add_argument("--iperf3", type=int, metavar="SECONDS", help="iperf3 in place of curl")
     words.add_argument("--rate", default="100 Mb/s")
+    words.add_argument("--over", default="udp", choices=["udp", "mptcp"])
     words.add_argument("--down", help="seconds, such as 3,9")
     chosen = words.parse_args()
     with ExitStack() as held:
         folder = Path(held.enter_context(tempfile.TemporaryDirectory()))
         held.enter_context(namespaces())
-        both = tunnel(held, folder, chosen.rate, OFFERS["iperf3" if chosen.iperf3 else "curl"])
+        options = ["--over", chosen.over, "--rate", chosen.rate]
+        both = tunnel(held, folder, options, OFFERS["iperf3" if chosen.iperf3 else "curl"])
         if chosen.down:
             times = [float(word) for word in chosen.down.split(",")]
             threading.Thread(target=interrupt, args=times, daemon=True).start()

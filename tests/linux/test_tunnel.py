@@ -12,6 +12,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -60,9 +61,9 @@ def links(more: str = "") -> str:
     return "".join([*parts, PAIR])
 
 
-BYTES = 24_000_000
+BYTES = {"udp": 24_000_000, "mptcp": 34_000_000}
 """More than both links carry until the right one has returned: 1 MB a second each, of which a part
-is redundancy and the acknowledgements of the other direction."""
+is redundancy, over UDP, and the acknowledgements of the other direction."""
 TIMEOUT_S = 6
 PATIENCE_S = 60
 ESTABLISHED, TIME_WAIT, LISTEN = 1, 6, 10
@@ -108,8 +109,8 @@ def echoing(namespace: Namespace, host: str = "127.0.0.1") -> socket.socket:
 class Hosts:
     """Two hosts with two links, and both sides of a tunnel between them."""
 
-    def __init__(self, folder: Path, network: Network, *offers: str) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, network: Network, over: str, *offers: str) -> None:
+        self.folder, self.over = folder, over
         self.near, self.far = network.senders[0].namespace, network.receivers[0].namespace
         up(self.near, OWN6)
         up(self.far, BEYOND, BEYOND6)
@@ -141,13 +142,14 @@ class Hosts:
     def listen(self) -> subprocess.Popen[str]:
         at = [f"--listen={receiver_address(0, path)}:{FIRST_PORT}" for path in range(2)]
         allow = [f"--allow={target}" for target in ("127.0.0.1", BEYOND, BEYOND6)]
-        return self.start(self.far, "listen", "--key=far.key", "--peers=peers", *at, *allow)
+        words = [f"--over={self.over}", "--key=far.key", "--peers=peers"]
+        return self.start(self.far, "listen", *words, *at, *allow)
 
     def connect(self) -> subprocess.Popen[str]:
         ends = [(sender_address(0, path), receiver_address(0, path)) for path in range(2)]
         paths = [f"--path={here}={there}:{FIRST_PORT}" for here, there in ends]
         peer, metrics = f"--peer={self.far_key}", "--metrics=127.0.0.1:9100"
-        words = ["--key=near.key", peer, *paths, *self.offers, metrics]
+        words = [f"--over={self.over}", "--key=near.key", peer, *paths, *self.offers, metrics]
         return self.start(self.near, "connect", *words)
 
     def stream(self, to: tuple[str, int] = ("127.0.0.1", 1080)) -> socket.socket:
@@ -187,7 +189,7 @@ class Hosts:
 
 
 @contextmanager
-def hosts(folder: Path, *offers: str, more: str = "") -> Iterator[Hosts]:
+def hosts(folder: Path, *offers: str, more: str = "", over: str = "udp") -> Iterator[Hosts]:
     """Both sides over emulated links; nothing of it is left afterwards."""
     scene, scenario = left.Scene(), Scenario.parse(links(more))
     with ExitStack() as held:
@@ -195,7 +197,7 @@ def hosts(folder: Path, *offers: str, more: str = "") -> Iterator[Hosts]:
         emulation = Emulation(scenario, network, seed=1, overrides=[], controller=None)
         held.callback(emulation.stop)
         emulation.start()
-        made = Hosts(folder, network, *offers)
+        made = Hosts(folder, network, over, *offers)
         held.callback(made.end)
         numbers = [made.near.number, made.far.number]
         yield made
@@ -231,10 +233,13 @@ def descriptors(process: subprocess.Popen[str]) -> int:
     return len(os.listdir(f"/proc/{process.pid}/fd"))
 
 
-def test_a_file_is_the_same_both_ways_though_a_path_fails_and_returns(tmp_path: Path) -> None:
-    with hosts(tmp_path, more=FAILS) as both:
+@pytest.mark.parametrize("over", ["udp", "mptcp"])
+def test_a_file_is_the_same_both_ways_though_a_path_fails_and_returns(
+    tmp_path: Path, over: str
+) -> None:
+    with hosts(tmp_path, more=FAILS, over=over) as both:
         stream, same = both.stream(), []
-        content = random.Random(1).randbytes(BYTES)
+        content = random.Random(1).randbytes(BYTES[over])
         carrying = threading.Thread(target=lambda: same.append(comes_back(stream, content)))
         carrying.start()
         assert left.eventually(lambda: both.metric("path_works") == [1, 0], within_s=60)
@@ -246,15 +251,21 @@ def test_a_file_is_the_same_both_ways_though_a_path_fails_and_returns(tmp_path: 
         assert both.metric("path_sent_bytes_total")[1] > before + 100_000
 
 
+@pytest.mark.parametrize("over", ["udp", "mptcp"])
 @pytest.mark.parametrize("side", ["near", "far"])
 def test_a_killed_side_ends_the_connections_of_the_other_within_its_timeout_and_nothing_is_left(
-    tmp_path: Path, side: str
+    tmp_path: Path, side: str, over: str
 ) -> None:
     other = "far" if side == "near" else "near"
-    with hosts(tmp_path) as both:
+    with hosts(tmp_path, over=over) as both:
         both.stream().close()
         assert left.eventually(lambda: both.states(other) <= {LISTEN, TIME_WAIT})
+        if over == "mptcp":
+            # The near side has a socket for the port of each path.
+            assert left.eventually(lambda: both.metric("path_works") == [1, 1])
         idle = descriptors(both.sides[other])
+        if over == "mptcp" and side == "far":
+            idle -= 1  # while it tries again it has a port on one path
         stream = both.stream()
         sends(stream, bytes(50_000_000))
         assert stream.recv(1)
@@ -272,6 +283,63 @@ def test_a_killed_side_ends_the_connections_of_the_other_within_its_timeout_and_
         old.stdout.close()
         both.sides[side] = both.listen() if side == "far" else both.connect()
         assert comes_back(both.stream(), random.Random(2).randbytes(500_000))
+
+
+def test_over_mptcp_curl_gets_the_same_bytes_over_both_paths(tmp_path: Path) -> None:
+    if not shutil.which("curl"):
+        unavailable("curl is not installed")
+    served = tmp_path / "served"
+    served.mkdir()
+    content = random.Random(4).randbytes(4_000_000)
+    (served / "file").write_bytes(content)
+    with hosts(tmp_path, "--socks=127.0.0.1:1085", over="mptcp") as both, ExitStack() as held:
+        web = [
+            sys.executable,
+            "-m",
+            "http.server",
+            "--bind=127.0.0.1",
+            "--directory=served",
+            "8080",
+        ]
+        with both.far.inside():
+            serving = subprocess.Popen(web, cwd=tmp_path, stderr=subprocess.DEVNULL)
+        held.callback(serving.wait)
+        held.callback(serving.kill)
+        both.stream().close()
+        assert left.eventually(lambda: both.metric("path_works") == [1, 1])
+        words = ["curl", "-sS", "--proxy", "socks5h://127.0.0.1:1085", "--retry", "9"]
+        with both.near.inside():
+            got = subprocess.run(
+                [*words, "--retry-all-errors", "http://127.0.0.1:8080/file"],
+                check=True,
+                capture_output=True,
+                timeout=PATIENCE_S,
+            )
+        assert got.stdout == content
+        assert min(both.metric("path_received_bytes_total")) > 1_000_000
+        shutil.rmtree(served)
+
+
+def test_over_mptcp_a_spare_path_stays_idle_and_another_key_is_refused(tmp_path: Path) -> None:
+    with hosts(tmp_path, "--spare=1", over="mptcp") as both:
+        assert comes_back(both.stream(), random.Random(5).randbytes(2_000_000))
+        assert both.metric("path_works") == [1, 1]
+        assert min(both.metric("path_sent_bytes_total")) < 20_000
+        both.sides["near"].terminate()
+        both.sides["near"].wait()
+        (tmp_path / "near.key").unlink()
+        both.key("near.key")
+        old = both.sides["near"]
+        assert old.stdout is not None
+        old.stdout.close()
+        both.sides["near"] = both.connect()
+        idle = descriptors(both.sides["far"])
+        with both.near.inside():
+            stream = socket.create_connection(("127.0.0.1", 1080), timeout=PATIENCE_S)
+        with stream:
+            assert stream.recv(1) == b""
+        assert both.metric("path_works") == []
+        assert descriptors(both.sides["far"]) == idle
 
 
 def rules(family: str, network: str, port: int) -> str:

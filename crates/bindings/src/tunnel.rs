@@ -12,6 +12,7 @@ use units::Rate;
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Carried {
+    over: String,
     controller: String,
     redundancy: Option<f64>,
     up_to: f64,
@@ -31,6 +32,7 @@ impl Carried {
         };
         let Carried { controller, redundancy, up_to, window, timeout_s, datagram, .. } = self;
         Ok(Carriage {
+            over: self.over,
             rate_bps: self.rate.map(rate).transpose()?,
             streams: self.streams,
             spare: self.spare,

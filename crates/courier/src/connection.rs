@@ -41,6 +41,10 @@ pub enum Closed {
     Timeout,
     /// The peer began a new connection.
     Replaced,
+    /// What carried its bytes has ended: it was reset or closed on the way or at the peer.
+    Cut,
+    /// No handshake was made: the peer does not know this end's key, or has another one.
+    Stranger,
     /// The peer broke the rule.
     Violation(&'static str),
 }
@@ -52,6 +56,8 @@ impl fmt::Display for Closed {
             Closed::Peer => out.write_str("the peer closed it"),
             Closed::Timeout => out.write_str("the peer was silent on all paths"),
             Closed::Replaced => out.write_str("the peer began a new connection"),
+            Closed::Cut => out.write_str("what carried it was reset or closed"),
+            Closed::Stranger => out.write_str("no handshake: one of the keys is not the right one"),
             Closed::Violation(what) => write!(out, "the peer broke the protocol: {what}"),
         }
     }

@@ -1,10 +1,13 @@
 //! A transport over UDP of its own: many byte streams over several paths, with the endpoints and
-//! controllers of the laboratory, network coding, and authenticated encryption.
+//! controllers of the laboratory, network coding, and authenticated encryption. [`Channel`] has the
+//! same streams over one sequence of bytes that something else carries, such as Multipath TCP.
 //!
 //! ```text
 //!   Streams ── frames of streams ──► Mux ── one ordered byte sequence ──► Outgoing (Sender)
 //!                                                                          │ segments
 //!   datagrams ◄── Session (Noise) ◄── frames of a datagram ◄── Connection ◄┘
+//!
+//!   Streams ── frames of streams ──► Mux ── records (Noise) ──► Channel ── bytes ──►
 //! ```
 //!
 //! The crate does no I/O and reads no clock and no random numbers: time and [`Entropy`] are
@@ -18,6 +21,7 @@
 //! disconnected. For hosts that have shown no key the responder holds nothing.
 
 mod ask;
+mod channel;
 mod connection;
 mod cookie;
 mod datagram;
@@ -31,6 +35,7 @@ mod noise;
 mod ordered;
 mod outgoing;
 mod path;
+mod records;
 mod replay;
 mod responder;
 mod route;
@@ -41,6 +46,7 @@ mod streams;
 mod tests;
 mod violation;
 
+pub use channel::{Channel, Gate};
 pub use connection::{Closed, Connection, PathStatus};
 pub use initiator::Initiator;
 pub use key::{InvalidKey, PublicKey, SecretKey};

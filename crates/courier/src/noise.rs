@@ -135,17 +135,17 @@ pub(crate) fn read(
 
 impl Asked {
     /// Answers with `payload`: the second message, and the session.
-    pub(crate) fn answer(
-        mut self,
-        payload: &[u8],
-        ids: Ids,
-        now: Time,
-    ) -> Option<(Vec<u8>, Session)> {
+    pub(crate) fn answer(self, payload: &[u8], ids: Ids, now: Time) -> Option<(Vec<u8>, Session)> {
+        let (message, state) = self.reply(payload)?;
+        Some((message, Session::new(state, ids, now)))
+    }
+
+    /// Answers with `payload`: the second message, and the keys.
+    pub(crate) fn reply(mut self, payload: &[u8]) -> Option<(Vec<u8>, StatelessTransportState)> {
         let mut message = vec![0; SECOND_BYTES + payload.len()];
         let len = self.state.write_message(payload, &mut message).ok()?;
         message.truncate(len);
-        let state = self.state.into_stateless_transport_mode().ok()?;
-        Some((message, Session::new(state, ids, now)))
+        Some((message, self.state.into_stateless_transport_mode().ok()?))
     }
 }
 

@@ -381,6 +381,35 @@ fn fails_and_returns(controller: &str) {
 }
 
 #[test]
+fn a_failed_path_leaves_after_four_seconds_at_an_end_with_data_in_flight() {
+    let slow = Fate { delay: Span::millis(20), ..CLEAN };
+    let mut world = World::new([settings("lia"), settings("lia")], &[slow, CLEAN], 12);
+    world.establish();
+    let id = world.client().open(b"there").unwrap();
+    let (mut got, mut left) = (vec![], [None; 2]);
+    let from = world.now;
+    let down = from + Span::millis(2_000);
+    while left.contains(&None) {
+        while world.client().write(id, &[5; 4096]).unwrap() > 0 {}
+        let _ = world.host().accept();
+        got.clear();
+        let _ = read(world.host(), id, &mut got);
+        world.paths[1].up = world.now < down;
+        assert!(world.step(from + Span::millis(20_000)), "{left:?}");
+        let works = |all: &crate::Connection| all.paths().nth(1).unwrap().works;
+        let here = works(world.initiator.connection().unwrap());
+        let works = [here, works(world.host())];
+        for (left, works) in left.iter_mut().zip(works) {
+            if world.now > down && !works {
+                left.get_or_insert(world.now.since(down).seconds());
+            }
+        }
+    }
+    // The end that receives has grants in flight.
+    assert!(left.iter().flatten().all(|left| (4.0..4.1).contains(left)), "{left:?}");
+}
+
+#[test]
 fn a_path_follows_its_peer_to_another_address() {
     let mut world = World::new([settings("reno"), settings("reno")], &[CLEAN], 7);
     world.establish();

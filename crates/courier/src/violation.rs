@@ -13,6 +13,8 @@ pub(crate) enum Violation {
     Pieces,
     /// Data was acknowledged that a path has not acknowledged, or too much of it.
     Unacknowledged,
+    /// A record that the peer has not sealed, or that is too long.
+    Record,
     /// A path has used all numbers of segments.
     Exhausted,
 }
@@ -26,6 +28,7 @@ impl Violation {
             Violation::Symbol => "a decoded segment that cannot be",
             Violation::Pieces => "too many pieces of data wait for earlier ones",
             Violation::Unacknowledged => "acknowledgements that contradict each other",
+            Violation::Record => "a record that it has not sealed",
             Violation::Exhausted => "a path has used up its numbers",
         }
     }

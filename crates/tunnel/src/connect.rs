@@ -1,15 +1,19 @@
 //! The connecting side: it takes connections of applications, and opens a stream for each.
 
-use crate::carrier::Connecting;
+use crate::carrier::{Carrier, Connecting};
 use crate::engine::Engine;
 use crate::monitor::{bind, bind_tcp, serve};
+use crate::mptcp::{self, Way};
+use crate::over::Over;
+use crate::places::Places;
+use crate::port::Bound as Socket;
 use crate::pump::{Owned, pump};
 use crate::socket::{Local, connecting};
 use crate::socks::{self, Reply};
 use crate::target::{Host, Target};
-use crate::{Carriage, Error, Status, Stop, key, transparent};
+use crate::{Carriage, Error, Status, Stop, key, raw, transparent};
 use courier::{Initiator, MAX_PATHS, PublicKey, Route, SecretKey, Settings};
-use std::net::{SocketAddr, TcpListener as StdListener, ToSocketAddrs, UdpSocket};
+use std::net::{SocketAddr, TcpListener as StdListener, ToSocketAddrs};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
@@ -55,7 +59,8 @@ enum Entrance {
 
 /// What is bound before it runs.
 struct Bound {
-    sockets: Vec<UdpSocket>,
+    carrier: Box<dyn Carrier + Send>,
+    sockets: Vec<Socket>,
     entrances: Vec<(StdListener, Entrance)>,
     metrics: Option<StdListener>,
 }
@@ -63,10 +68,6 @@ struct Bound {
 /// The connecting side of a tunnel.
 pub struct Connect {
     bound: Mutex<Option<Bound>>,
-    secret: SecretKey,
-    peer: PublicKey,
-    settings: Settings,
-    routes: Vec<Route>,
     addresses: Vec<SocketAddr>,
     stop: Stop,
     shown: Arc<Mutex<Shown>>,
@@ -91,20 +92,19 @@ impl Connect {
             let why = format!("{} are given; give 1 to {MAX_PATHS}", options.paths.len());
             return Err(Error::wrong("path", why));
         }
-        let (mut sockets, mut routes) = (Vec::new(), Vec::new());
-        for (local, text) in options.paths.iter().enumerate() {
-            let (own, remote) = path(text)?;
-            sockets.push(connecting(&own, remote)?);
-            routes.push(Route { local, remote });
-        }
+        let paths = options.paths.iter().map(|text| path(text)).collect::<Result<Vec<_>, _>>()?;
+        let (carrier, sockets) = match options.carriage.over()? {
+            Over::Udp => datagrams(secret, peer, settings, &paths)?,
+            Over::Mptcp => packets(secret, peer, settings, paths)?,
+        };
         let entrances = entrances(options)?;
         let address = |own: &(StdListener, Entrance)| own.0.local_addr();
         let addresses: Result<Vec<_>, _> = entrances.iter().map(address).collect();
         let addresses = addresses.map_err(|e| Error::failed("a listener's address", e))?;
         let metrics = options.metrics.map(bind).transpose()?;
-        let bound = Mutex::new(Some(Bound { sockets, entrances, metrics }));
+        let bound = Mutex::new(Some(Bound { carrier, sockets, entrances, metrics }));
         let (stop, shown) = (Stop::default(), Arc::default());
-        Ok(Connect { bound, secret, peer, settings, routes, addresses, stop, shown })
+        Ok(Connect { bound, addresses, stop, shown })
     }
 
     /// Where it listens: SOCKS5 first, if it is offered, then the forwards, then the transparent
@@ -120,12 +120,7 @@ impl Connect {
     pub fn run(&self) -> Result<(), Error> {
         let bound = self.bound.lock().expect("no holder panics").take();
         let bound = bound.ok_or_else(|| Error::failed("the tunnel", "it runs once"))?;
-        let make = |_| -> Box<dyn crate::carrier::Carrier> {
-            let (secret, peer, settings) = (self.secret.clone(), self.peer, self.settings.clone());
-            let initiator = Initiator::new(secret, peer, settings, &self.routes);
-            Box::new(Connecting::new(initiator, self.peer.to_string()))
-        };
-        run(make, bound.sockets, bound.metrics, (&self.stop, &self.shown), |engine| {
+        run(bound.carrier, bound.sockets, bound.metrics, (&self.stop, &self.shown), |engine| {
             for (listener, entrance) in bound.entrances {
                 let listener = TcpListener::from_std(listener)?;
                 tokio::task::spawn_local(take(engine.clone(), listener, entrance));
@@ -150,10 +145,46 @@ impl Connect {
     }
 }
 
+/// A carrier, and its sockets in the order in which it counts them.
+type Made = (Box<dyn Carrier + Send>, Vec<Socket>);
+
+/// The carrier over UDP.
+fn datagrams(
+    secret: SecretKey,
+    peer: PublicKey,
+    settings: Settings,
+    paths: &[(Local, SocketAddr)],
+) -> Result<Made, Error> {
+    let bound = paths.iter().map(|(own, remote)| connecting(own, *remote).map(Socket::Datagrams));
+    let sockets = bound.collect::<Result<_, _>>()?;
+    let to = paths.iter().enumerate();
+    let routes: Vec<_> = to.map(|(local, &(_, remote))| Route { local, remote }).collect();
+    let initiator = Initiator::new(secret, peer, settings, &routes);
+    Ok((Box::new(Connecting::new(initiator, peer.to_string())), sockets))
+}
+
+/// The carrier over Multipath TCP.
+fn packets(
+    secret: SecretKey,
+    peer: PublicKey,
+    settings: Settings,
+    paths: Vec<(Local, SocketAddr)>,
+) -> Result<Made, Error> {
+    mptcp::check(&settings)?;
+    let places = Places::new(paths)?;
+    let mut sockets = places.sockets()?;
+    sockets.push(Socket::Packets(raw::too_big()?));
+    let spare = |path: usize| settings.backup.contains(&path);
+    let ways = places.remotes().enumerate();
+    let ways: Vec<_> = ways.map(|(at, remote)| Way { remote, spare: spare(at) }).collect();
+    let own = mptcp::Connecting::new(secret, peer, settings, &ways, Box::new(places))?;
+    Ok((Box::new(own), sockets))
+}
+
 /// Runs an engine with what `begin` adds to it, until it is stopped.
 pub(crate) fn run(
-    make: impl FnOnce(units::Time) -> Box<dyn crate::carrier::Carrier>,
-    sockets: Vec<UdpSocket>,
+    carrier: Box<dyn Carrier + Send>,
+    sockets: Vec<Socket>,
     metrics: Option<StdListener>,
     (stop, shown): (&Stop, &Mutex<Shown>),
     begin: impl FnOnce(&Engine) -> std::io::Result<()>,
@@ -162,7 +193,7 @@ pub(crate) fn run(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     LocalSet::new().block_on(&runtime.map_err(failed)?, async {
         let count = sockets.len();
-        let engine = Engine::new(make, sockets).map_err(failed)?;
+        let engine = Engine::new(carrier, sockets).map_err(failed)?;
         begin(&engine).map_err(failed)?;
         if let Some(listener) = metrics {
             let listener = TcpListener::from_std(listener).map_err(failed)?;

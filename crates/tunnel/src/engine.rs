@@ -4,12 +4,11 @@
 use crate::batch::{Batch, Batches};
 use crate::carrier::{Carrier, News};
 use crate::metrics::{Counters, Status};
-use crate::port::{PACKET, Port};
+use crate::port::{Bound, PACKET, Port};
 use courier::{Route, StreamId, Streams, Transmit};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
-use std::net::UdpSocket as StdSocket;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -51,13 +50,10 @@ pub(crate) struct Engine {
 impl Engine {
     /// An engine over `sockets`, whose places are the local parts of routes. Called inside a
     /// runtime.
-    pub(crate) fn new(
-        make: impl FnOnce(Time) -> Box<dyn Carrier>,
-        sockets: Vec<StdSocket>,
-    ) -> io::Result<Self> {
+    pub(crate) fn new(carrier: Box<dyn Carrier>, sockets: Vec<Bound>) -> io::Result<Self> {
         let ports: Vec<_> = sockets.into_iter().map(Port::new).collect::<Result<_, _>>()?;
         let state = State {
-            carrier: make(Time::ZERO),
+            carrier,
             wakers: BTreeMap::new(),
             counters: Counters::default(),
             connected: None,

@@ -2,8 +2,8 @@
 //!
 //! [`Connect`] offers SOCKS5 and fixed forwards to applications, takes connections that netfilter
 //! redirects, and opens a stream for each of them; [`Listen`] opens the connections that the
-//! streams ask for. Between them is whatever gives [`courier::Streams`]; today that is `courier`
-//! over UDP.
+//! streams ask for. Between them is what gives [`courier::Streams`]: `courier` over UDP, or the
+//! endpoints of `host` with Multipath TCP in packets of their own ([`Over`]).
 //!
 //! Both are made, then run on the calling thread until [`Stop::stop`]. Sockets are bound when they
 //! are made, so a thread that has entered a network namespace serves that namespace.
@@ -17,8 +17,12 @@ mod key;
 mod listen;
 mod metrics;
 mod monitor;
+mod mptcp;
+mod over;
+mod places;
 mod port;
 mod pump;
+mod raw;
 mod socket;
 mod socks;
 mod target;
@@ -29,12 +33,15 @@ pub use connect::{Connect, ConnectOptions};
 pub use key::{new_key, peers, public_key};
 pub use listen::{Listen, ListenOptions};
 pub use metrics::Status;
+pub use over::Over;
 pub use service::{Error, Stop};
 pub use target::Target;
 
 /// Options of a connection that both sides have, as text where a command has text.
 #[derive(Clone, Debug)]
 pub struct Carriage {
+    /// What is under the streams: see [`Over`].
+    pub over: String,
     /// The congestion controller of what this side sends.
     pub controller: String,
     /// Redundancy R of the coding at first; none: no coding.
@@ -56,6 +63,11 @@ pub struct Carriage {
 }
 
 impl Carriage {
+    /// What is under the streams.
+    pub(crate) fn over(&self) -> Result<Over, Error> {
+        self.over.parse().map_err(|why: String| Error::wrong("over", why))
+    }
+
     /// The settings of the carrier.
     ///
     /// # Errors

@@ -1,15 +1,18 @@
 //! The listening side: it opens the connections that streams ask for.
 
 use crate::allow::Allowed;
-use crate::carrier::Listening;
+use crate::carrier::{Carrier, Listening};
 use crate::connect::{Shown, run};
 use crate::engine::{Engine, Name};
 use crate::monitor::bind;
+use crate::over::Over;
+use crate::places::ipv4;
+use crate::port::Bound as Socket;
 use crate::pump::{Owned, pump};
 use crate::socket::listening;
 use crate::socks::Reply;
 use crate::target::{Host, Target};
-use crate::{Carriage, Error, Status, Stop, key};
+use crate::{Carriage, Error, Status, Stop, key, mptcp, raw};
 use courier::{PublicKey, Responder, SecretKey, Settings};
 use std::io;
 use std::net::{SocketAddr, TcpListener as StdListener, UdpSocket};
@@ -18,6 +21,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::net::TcpStream;
+use units::Time;
 
 /// Time to resolve a name and to connect to a target.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -39,12 +43,17 @@ pub struct ListenOptions {
     pub carriage: Carriage,
 }
 
+/// A carrier, its sockets in the order in which it counts them, and where it listens.
+struct Made {
+    carrier: Box<dyn Carrier + Send>,
+    sockets: Vec<Socket>,
+    addresses: Vec<SocketAddr>,
+}
+
 /// The listening side of a tunnel.
 pub struct Listen {
-    bound: Mutex<Option<(Vec<UdpSocket>, Option<StdListener>)>>,
-    secret: SecretKey,
-    peers: Vec<PublicKey>,
-    settings: Settings,
+    bound: Mutex<Option<(Made, Option<StdListener>)>>,
+    public_key: PublicKey,
     allowed: Allowed,
     addresses: Vec<SocketAddr>,
     stop: Stop,
@@ -64,14 +73,16 @@ impl Listen {
         if options.addresses.is_empty() {
             return Err(Error::wrong("listen", "no address is given; give ADDRESS:PORT"));
         }
-        let bound = options.addresses.iter().map(|address| listening("listen", *address));
-        let sockets: Vec<_> = bound.collect::<Result<_, _>>()?;
-        let addresses: Result<Vec<_>, _> = sockets.iter().map(UdpSocket::local_addr).collect();
-        let addresses = addresses.map_err(|e| Error::failed("a socket's address", e))?;
+        let public_key = secret.public();
+        let made = match options.carriage.over()? {
+            Over::Udp => datagrams(secret, peers, settings, &options.addresses)?,
+            Over::Mptcp => packets(secret, &peers, settings, &options.addresses)?,
+        };
+        let addresses = made.addresses.clone();
         let metrics = options.metrics.map(bind).transpose()?;
-        let bound = Mutex::new(Some((sockets, metrics)));
+        let bound = Mutex::new(Some((made, metrics)));
         let (stop, shown) = (Stop::default(), Arc::default());
-        Ok(Listen { bound, secret, peers, settings, allowed, addresses, stop, shown })
+        Ok(Listen { bound, public_key, allowed, addresses, stop, shown })
     }
 
     /// Where it listens.
@@ -81,7 +92,7 @@ impl Listen {
 
     /// The public key of this side.
     pub fn public_key(&self) -> String {
-        self.secret.public().to_string()
+        self.public_key.to_string()
     }
 
     /// Runs until [`Listen::stop`].
@@ -90,16 +101,9 @@ impl Listen {
     /// It ran before, or the runtime cannot be made.
     pub fn run(&self) -> Result<(), Error> {
         let bound = self.bound.lock().expect("no holder panics").take();
-        let (sockets, metrics) =
-            bound.ok_or_else(|| Error::failed("the tunnel", "it runs once"))?;
-        let make = |now| -> Box<dyn crate::carrier::Carrier> {
-            let (secret, peers) = (self.secret.clone(), self.peers.iter().copied());
-            let settings = self.settings.clone();
-            let own = Responder::new(secret, peers, settings, now, &mut key::random);
-            Box::new(Listening(own))
-        };
+        let (made, metrics) = bound.ok_or_else(|| Error::failed("the tunnel", "it runs once"))?;
         let allowed = Rc::new(self.allowed.clone());
-        run(make, sockets, metrics, (&self.stop, &self.shown), |engine| {
+        run(made.carrier, made.sockets, metrics, (&self.stop, &self.shown), |engine| {
             tokio::task::spawn_local(take(engine.clone(), allowed));
             Ok(())
         })
@@ -119,6 +123,49 @@ impl Listen {
     pub fn log(&self) -> Vec<String> {
         std::mem::take(&mut self.shown.lock().expect("no holder panics").log)
     }
+}
+
+/// The carrier over UDP.
+fn datagrams(
+    secret: SecretKey,
+    peers: Vec<PublicKey>,
+    settings: Settings,
+    addresses: &[SocketAddr],
+) -> Result<Made, Error> {
+    let bound = addresses.iter().map(|address| listening("listen", *address));
+    let sockets: Vec<_> = bound.collect::<Result<_, _>>()?;
+    let addresses: Result<Vec<_>, _> = sockets.iter().map(UdpSocket::local_addr).collect();
+    let addresses = addresses.map_err(|e| Error::failed("a socket's address", e))?;
+    let own = Responder::new(secret, peers, settings, Time::ZERO, &mut key::random);
+    let sockets = sockets.into_iter().map(Socket::Datagrams).collect();
+    Ok(Made { carrier: Box::new(Listening(own)), sockets, addresses })
+}
+
+/// The carrier over Multipath TCP.
+fn packets(
+    secret: SecretKey,
+    peers: &[PublicKey],
+    settings: Settings,
+    addresses: &[SocketAddr],
+) -> Result<Made, Error> {
+    if !settings.backup.is_empty() {
+        let why = "with --over mptcp the connecting side says which paths are spare, for both";
+        return Err(Error::wrong("spare", why));
+    }
+    mptcp::check(&settings)?;
+    let (mut own, mut reserved, mut sockets) = (Vec::new(), Vec::new(), Vec::new());
+    for address in addresses {
+        let address = ipv4("listen", *address)?;
+        let (address, held) = raw::reserve(address)
+            .map_err(|e| Error::wrong("listen", format!("{address} cannot be bound: {e}")))?;
+        sockets.push(Socket::Packets(raw::to(address)?));
+        own.push(address);
+        reserved.push(held);
+    }
+    sockets.push(Socket::Packets(raw::too_big()?));
+    let addresses = own.iter().copied().map(SocketAddr::from).collect();
+    let carrier = mptcp::Listening::new(secret, peers, settings, own, reserved)?;
+    Ok(Made { carrier: Box::new(carrier), sockets, addresses })
 }
 
 /// Takes the streams of all peers, for ever.

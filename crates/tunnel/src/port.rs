@@ -1,6 +1,7 @@
-//! A UDP socket that sends and receives many datagrams in one call: UDP_SEGMENT and UDP_GRO of
-//! Linux (udp(7)).
+//! Where a carrier's packets leave and arrive: a UDP socket that sends and receives many datagrams
+//! in one call, UDP_SEGMENT and UDP_GRO of Linux (udp(7)), or a raw socket.
 
+use crate::raw::Packets;
 use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::sys::socket::{
@@ -18,37 +19,100 @@ pub(crate) const PACKET: usize = 1 << 16;
 /// Most datagrams of one call: UDP_MAX_SEGMENTS of kernels before 6.9.
 const SEGMENTS: usize = 64;
 
+/// A socket before it belongs to a runtime.
+pub(crate) enum Bound {
+    Datagrams(StdSocket),
+    /// Raw: it sends and receives whole packets of IP.
+    Packets(socket2::Socket),
+}
+
 /// A socket of a runtime.
-pub(crate) struct Port {
+pub(crate) enum Port {
+    Datagrams(Datagrams),
+    Packets(Packets),
+}
+
+impl Port {
+    pub(crate) fn new(socket: Bound) -> io::Result<Self> {
+        match socket {
+            Bound::Datagrams(socket) => Datagrams::new(socket).map(Port::Datagrams),
+            Bound::Packets(socket) => Packets::new(socket).map(Port::Packets),
+        }
+    }
+
+    /// Most datagrams that a call sends.
+    pub(crate) fn most(&self) -> usize {
+        match self {
+            Port::Datagrams(own) => own.most(),
+            Port::Packets(_) => 1,
+        }
+    }
+
+    /// Waits until something has arrived.
+    pub(crate) async fn readable(&self) -> io::Result<()> {
+        match self {
+            Port::Datagrams(own) => own.readable().await,
+            Port::Packets(own) => own.readable().await,
+        }
+    }
+
+    /// Waits for room.
+    pub(crate) async fn writable(&self) -> io::Result<()> {
+        match self {
+            Port::Datagrams(own) => own.writable().await,
+            Port::Packets(own) => own.writable().await,
+        }
+    }
+
+    /// Sends `bytes` as datagrams of `segment` bytes each; the last may be shorter.
+    pub(crate) fn try_send(&self, to: SocketAddr, bytes: &[u8], segment: usize) -> io::Result<()> {
+        match self {
+            Port::Datagrams(own) => own.try_send(to, bytes, segment),
+            Port::Packets(own) => own.try_send(to, bytes),
+        }
+    }
+
+    /// Receives one packet: calls `take` with each of its datagrams and their sender. `buffer` has
+    /// [`PACKET`] bytes.
+    pub(crate) fn try_receive(
+        &self,
+        buffer: &mut [u8],
+        take: impl FnMut(SocketAddr, &[u8]),
+    ) -> io::Result<()> {
+        match self {
+            Port::Datagrams(own) => own.try_receive(buffer, take),
+            Port::Packets(own) => own.try_receive(buffer, take),
+        }
+    }
+}
+
+/// A UDP socket of a runtime.
+pub(crate) struct Datagrams {
     socket: UdpSocket,
     /// Most datagrams of one call.
     most: Cell<usize>,
 }
 
-impl Port {
-    pub(crate) fn new(socket: StdSocket) -> io::Result<Self> {
+impl Datagrams {
+    fn new(socket: StdSocket) -> io::Result<Self> {
         // What a kernel does not know costs speed, not correctness.
         let _ = socket::setsockopt(&socket, sockopt::UdpGroSegment, &true);
-        Ok(Port { socket: UdpSocket::from_std(socket)?, most: Cell::new(SEGMENTS) })
+        Ok(Datagrams { socket: UdpSocket::from_std(socket)?, most: Cell::new(SEGMENTS) })
     }
 
-    /// Most datagrams that a call sends.
-    pub(crate) fn most(&self) -> usize {
+    fn most(&self) -> usize {
         self.most.get()
     }
 
-    /// Waits until something has arrived.
-    pub(crate) async fn readable(&self) -> io::Result<()> {
+    async fn readable(&self) -> io::Result<()> {
         self.socket.readable().await
     }
 
-    /// Waits for room.
-    pub(crate) async fn writable(&self) -> io::Result<()> {
+    async fn writable(&self) -> io::Result<()> {
         self.socket.writable().await
     }
 
-    /// Sends `bytes` as datagrams of `segment` bytes each; the last may be shorter.
-    pub(crate) fn try_send(&self, to: SocketAddr, bytes: &[u8], segment: usize) -> io::Result<()> {
+    fn try_send(&self, to: SocketAddr, bytes: &[u8], segment: usize) -> io::Result<()> {
         if bytes.len() <= segment {
             return self.socket.try_send_to(bytes, to).map(drop);
         }
@@ -68,9 +132,7 @@ impl Port {
         sent.map(drop)
     }
 
-    /// Receives one packet: calls `take` with each of its datagrams and their sender. `buffer` has
-    /// [`PACKET`] bytes.
-    pub(crate) fn try_receive(
+    fn try_receive(
         &self,
         buffer: &mut [u8],
         mut take: impl FnMut(SocketAddr, &[u8]),

@@ -2,8 +2,8 @@
 
 use crate::Error;
 use socket2::{Domain, Protocol, Socket, Type};
-use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::{fmt, io};
 
 /// Wanted size of the receive buffer in bytes: 100 Mb/s for 0.3 s while the process does not run.
 const RECEIVE_BYTES: usize = 4 << 20;
@@ -27,6 +27,16 @@ impl Local {
             Ok(address) => Local::Address(address),
             Err(_) if text.is_empty() => Local::Any,
             Err(_) => Local::Interface(text.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Local {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Local::Any => out.write_str("any address"),
+            Local::Address(address) => address.fmt(out),
+            Local::Interface(name) => write!(out, "{name:?}"),
         }
     }
 }

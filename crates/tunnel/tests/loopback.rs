@@ -12,6 +12,7 @@ use tunnel::{Carriage, Connect, ConnectOptions, Error, Listen, ListenOptions};
 
 fn carriage() -> Carriage {
     Carriage {
+        over: "udp".to_owned(),
         controller: "couple+".to_owned(),
         redundancy: Some(1.05),
         up_to: 1.5,
@@ -173,6 +174,35 @@ fn without_coding_it_is_the_same() {
     assert!(round_trip(running.socks(echo).0, 5, 2_000_000));
 }
 
+/// Whether this process may have raw sockets; without them there is no Multipath TCP of ours.
+fn may_have_packets() -> bool {
+    let raw = socket2::Type::RAW;
+    socket2::Socket::new(socket2::Domain::IPV4, raw, Some(socket2::Protocol::TCP)).is_ok()
+}
+
+#[test]
+fn over_multipath_tcp_it_is_the_same() {
+    let over = Carriage { over: "mptcp".to_owned(), ..carriage() };
+    if !may_have_packets() {
+        let wrong = Folder::new("refused");
+        let (_, key, peers, _) = wrong.keys();
+        let addresses = vec!["127.0.0.1:0".parse().unwrap()];
+        let (allow, metrics) = (vec![], None);
+        let options =
+            ListenOptions { key, peers, addresses, allow, metrics, carriage: over.clone() };
+        let error = Listen::new(&options).err().unwrap().to_string();
+        assert!(error.contains("CAP_NET_RAW"), "{error}");
+        return;
+    }
+    let to = echo();
+    let running = Running::new("mptcp", &["127.0.0.1"], Some(to), &over);
+    let forward = TcpStream::connect(running.connect.addresses()[1]).unwrap();
+    assert!(round_trip(forward, 3, 3_000_000));
+    let (stream, reply) = running.socks(to);
+    assert_eq!(reply, 0);
+    assert!(round_trip(stream, 5, 3_000_000));
+}
+
 #[test]
 fn a_target_that_is_not_allowed_or_not_there_is_refused_with_the_reply_of_the_rfc() {
     let echo = echo();
@@ -217,7 +247,7 @@ fn options_that_are_wrong_are_refused_with_field_and_value() {
     let error = wrong(ConnectOptions { metrics, socks, ..right.clone() });
     assert!(error.starts_with("metrics: ") && error.contains("0.0.0.0"), "{error}");
     for (name, says) in
-        [("lyer", "anabranch list controllers"), ("tfrc", "couple+"), ("linux:cubic", "couple+")]
+        [("lyer", "anabranch list controllers"), ("tfrc", "--uncoded"), ("linux:cubic", "couple+")]
     {
         let carriage = Carriage { controller: name.to_owned(), ..carriage() };
         let error = wrong(ConnectOptions { carriage, ..right.clone() });

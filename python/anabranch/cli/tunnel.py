@@ -23,6 +23,14 @@ KeyOption = Annotated[
     Path,
     typer.Option("--key", help="File with this host's secret key: see `anabranch tunnel key`."),
 ]
+OverOption = Annotated[
+    str,
+    typer.Option(
+        "--over",
+        help="What is under the streams, the same on both sides: udp, a transport of its own with "
+        "coded paths, or mptcp, Multipath TCP in packets of its own, which needs CAP_NET_RAW.",
+    ),
+]
 ControllerOption = Annotated[
     str,
     typer.Option(
@@ -37,16 +45,20 @@ RedundancyOption = Annotated[
     typer.Option(
         "--redundancy",
         help="R: combinations that this side sends for each segment, at first; then it follows the "
-        "loss of the path.",
+        "loss of the path. Default: 1.05.",
     ),
 ]
 PlainOption = Annotated[
     bool, typer.Option("--uncoded", help="Segments leave as they are, without network coding.")
 ]
-UpToOption = Annotated[float, typer.Option("--up-to", help="Largest redundancy.")]
+UpToOption = Annotated[
+    float | None, typer.Option("--up-to", help="Largest redundancy. Default: 1.5.")
+]
 WindowOption = Annotated[
-    int,
-    typer.Option("--window", min=1, max=255, help="W: segments that a combination covers."),
+    int | None,
+    typer.Option(
+        "--window", min=1, max=255, help="W: segments that a combination covers. Default: 6."
+    ),
 ]
 RateOption = Annotated[
     str | None,
@@ -61,7 +73,10 @@ TimeoutOption = Annotated[
 ]
 DatagramOption = Annotated[
     int,
-    typer.Option("--datagram", help="Bytes of UDP payload of a full datagram."),
+    typer.Option(
+        "--datagram",
+        help="Bytes of a full packet without the 28 of IPv4 and UDP; over mptcp packets are as long.",
+    ),
 ]
 StreamsOption = Annotated[
     int, typer.Option("--streams", help="Most TCP connections through the tunnel at a time.")
@@ -70,8 +85,8 @@ SpareOption = Annotated[
     list[int] | None,
     typer.Option(
         "--spare",
-        help="Number of a path, from 0, on which this side sends only while no other works. "
-        "Repeatable.",
+        help="Number of a path, from 0, on which this side sends only while no other works; over "
+        "mptcp the connecting side says it, for both sides. Repeatable.",
     ),
 ]
 MetricsOption = Annotated[
@@ -100,7 +115,7 @@ def listen(
     ],
     listen_: Annotated[
         list[str],
-        typer.Option("--listen", help="ADDRESS:PORT of this host for datagrams. Repeatable."),
+        typer.Option("--listen", help="ADDRESS:PORT of this host for the other side. Repeatable."),
     ],
     allow: Annotated[
         list[str] | None,
@@ -110,11 +125,12 @@ def listen(
             ",FIRST-LAST after it. Repeatable. Default: public addresses.",
         ),
     ] = None,
+    over: OverOption = "udp",
     controller: ControllerOption = "couple+",
-    redundancy: RedundancyOption = 1.05,
+    redundancy: RedundancyOption = None,
     uncoded: PlainOption = False,
-    up_to: UpToOption = 1.5,
-    window: WindowOption = 6,
+    up_to: UpToOption = None,
+    window: WindowOption = None,
     rate: RateOption = None,
     timeout: TimeoutOption = 15.0,
     datagram: DatagramOption = 1400,
@@ -126,10 +142,10 @@ def listen(
     from .tunnelling import carried, listen_command
 
     both = carried(
+        over=over,
         controller=controller,
-        redundancy=None if uncoded else redundancy,
-        up_to=up_to,
-        window=window,
+        uncoded=uncoded,
+        coding={"redundancy": redundancy, "up_to": up_to, "window": window},
         rate=rate,
         timeout_s=timeout,
         datagram=datagram,
@@ -179,11 +195,12 @@ def connect(
             "where they were going. Repeatable.",
         ),
     ] = None,
+    over: OverOption = "udp",
     controller: ControllerOption = "couple+",
-    redundancy: RedundancyOption = 1.05,
+    redundancy: RedundancyOption = None,
     uncoded: PlainOption = False,
-    up_to: UpToOption = 1.5,
-    window: WindowOption = 6,
+    up_to: UpToOption = None,
+    window: WindowOption = None,
     rate: RateOption = None,
     timeout: TimeoutOption = 15.0,
     datagram: DatagramOption = 1400,
@@ -197,10 +214,10 @@ def connect(
     from .tunnelling import carried, connect_command
 
     both = carried(
+        over=over,
         controller=controller,
-        redundancy=None if uncoded else redundancy,
-        up_to=up_to,
-        window=window,
+        uncoded=uncoded,
+        coding={"redundancy": redundancy, "up_to": up_to, "window": window},
         rate=rate,
         timeout_s=timeout,
         datagram=datagram,

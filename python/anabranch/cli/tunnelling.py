@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -12,10 +12,31 @@ from .. import _core
 from .terminal import console
 from .transferring import POLL_S, InThread
 
+CODING = {"redundancy": 1.05, "up_to": 1.5, "window": 6}
+"""Options of the coding, and their defaults."""
 
-def carried(*, spare: Sequence[int] | None, **options: Any) -> dict[str, Any]:
-    """The options of both sides, as the extension module takes them."""
-    return {"spare": list(spare or []), **options}
+
+def carried(
+    *,
+    over: str,
+    uncoded: bool,
+    coding: Mapping[str, float | None],
+    spare: Sequence[int] | None,
+    **options: Any,
+) -> dict[str, Any]:
+    """The options of both sides, as the extension module takes them. Raises ValueError for an
+    option of the coding beside a transport that has none.
+    """
+    given = {name: value for name, value in coding.items() if value is not None}
+    if over != "udp":
+        for name, value in {**given, **({"uncoded": True} if uncoded else {})}.items():
+            option = name.replace("_", "-")
+            raise ValueError(f"{option} = {value}: --over {over} codes nothing; leave it out")
+        uncoded = True
+    chosen: dict[str, float | None] = {**CODING, **given}
+    if uncoded:
+        chosen["redundancy"] = None
+    return {"over": over, "spare": list(spare or []), **chosen, **options}
 
 
 def listen_command(
