@@ -77,6 +77,8 @@ pub(crate) struct Subflow {
     pub(crate) recent: u32,
     /// The next byte of the peer that the last packet asked for.
     pub(crate) last_ack: u64,
+    /// The first byte of this host that the peer has no room for, by its last acknowledgement.
+    pub(crate) edge: u64,
     /// Random numbers of a join: this host's, and the peer's.
     pub(crate) nonces: [u32; 2],
     /// Identifiers of the addresses: this host's, and the peer's.
@@ -120,6 +122,7 @@ impl Subflow {
             terms: Terms::default(),
             recent: 0,
             last_ack: 0,
+            edge: u64::MAX,
             nonces: [0; 2],
             ids: [0; 2],
             backup: false,

@@ -358,3 +358,82 @@ fn a_join_opens_no_more_of_the_window_than_the_buffer_has_room_for() {
     send(&mut wire, 20_000..60_000);
     assert_eq!(wire.host.readable(id), 40_000);
 }
+
+#[test]
+fn an_acknowledgement_stands_within_a_window_that_was_taken_back() {
+    let mut wire = Wire::new(|settings| settings.multipath = false);
+    let answer = asked(&mut wire, Vec::new());
+    let subflow = Subflow { from: PEER, to: HOST, iss: answer.segment.seq, key: 0 };
+    wire.send(&subflow.segment(1, Vec::new()), &[]);
+    let id = wire.host.accept().expect("a connection");
+    wire.host.write(wire.now, id, &[7; 5_000]);
+    let next = subflow.iss.wrapping_add(1 + 5_000);
+    assert_eq!(wire.collect().iter().map(|it| it.payload.len()).sum::<usize>(), 5_000);
+    let mut answers = |window, at| {
+        let data = TcpSegment { window, ..subflow.segment(at, Vec::new()) };
+        let mut sent = wire.send(&data, &[7; 1_000]);
+        sent.extend(wire.after(50));
+        sent.iter().map(|it| it.segment.seq).next()
+    };
+    assert_eq!(answers(60_000, 1), Some(next));
+    assert_eq!(answers(2_000, 1_001), Some(subflow.iss.wrapping_add(1 + 2_000)));
+    assert_eq!(answers(0, 2_001), Some(subflow.iss.wrapping_add(1)));
+}
+
+/// The place of a packet's payload in the data, counted from the first byte.
+fn place(sent: &Sent, key: u64) -> Option<u64> {
+    let first = initial_data_sequence(Hash::Sha256, key).wrapping_add(1);
+    sent.mptcp().into_iter().find_map(|option| match option {
+        Mptcp::Data { mapping: Some(it), .. } => Some(it.data_sequence.wrapping_sub(first)),
+        _ => None,
+    })
+}
+
+/// An acknowledgement of bytes of the subflow, and of data if `data` is given.
+fn acknowledged(subflow: Subflow, bytes: u32, data: Option<u64>) -> TcpSegment {
+    let first = initial_data_sequence(Hash::Sha256, subflow.key).wrapping_add(1);
+    let data = data.map(|data| (first.wrapping_add(data), true));
+    let option = data.map(|ack| Mptcp::Data { ack: Some(ack), mapping: None, fin: false });
+    let ack = Some(subflow.iss.wrapping_add(1 + bytes));
+    let options = option.map(TcpOption::Mptcp).into_iter().collect();
+    TcpSegment { ack, ..subflow.segment(1, options) }
+}
+
+#[test]
+fn data_that_the_connection_lacks_are_sent_again_though_the_subflow_has_acknowledged_them() {
+    let mut wire = Wire::new(|_| {});
+    let (subflow, id) = opened(&mut wire);
+    wire.host.write(wire.now, id, &[7; 4_000]);
+    let sent = wire.collect();
+    let first = sent[0].payload.len() as u64;
+    assert!(wire.send(&acknowledged(subflow, 4_000, Some(0)), &[]).is_empty());
+    let places = |sent: &[Sent]| {
+        let data = sent.iter().filter(|it| !it.payload.is_empty());
+        data.map(|it| place(it, subflow.key).expect("a mapping")).collect::<Vec<_>>()
+    };
+    let again = wire.after(1_000);
+    assert!(places(&again).iter().all(|at| *at == 0) && !again.is_empty(), "RFC 8684 §3.3.6");
+    assert_eq!(again[0].segment.seq, subflow.iss.wrapping_add(1 + 4_000), "as new bytes");
+    let bytes = 4_000 + first as u32;
+    let next = wire.send(&acknowledged(subflow, bytes, Some(first)), &[]);
+    assert_eq!(places(&next), [first], "what comes next is missing too, most likely");
+    wire.send(&acknowledged(subflow, bytes + first as u32, Some(4_000)), &[]);
+    assert_eq!((places(&wire.after(5_000)), wire.host.unacknowledged(id)), (vec![], 0));
+}
+
+#[test]
+fn a_window_beside_no_acknowledgement_of_data_opens_nothing() {
+    let mut wire = Wire::new(|_| {});
+    let (first, id) = opened(&mut wire);
+    wire.host.write(wire.now, id, &[7; 200_000]);
+    let bytes = |sent: Vec<Sent>| sent.iter().map(|it| it.payload.len() as u32).sum::<u32>();
+    let mut sent = bytes(wire.collect());
+    for _ in 0..10 {
+        let ack = acknowledged(first, sent, Some(u64::from(sent)));
+        sent += bytes(wire.send(&TcpSegment { window: 60_000 - sent as u16, ..ack }, &[]));
+    }
+    wire.send(&TcpSegment { window: 0, ..acknowledged(first, sent, Some(sent.into())) }, &[]);
+    let (second, _) = joined(&mut wire, first);
+    assert!((59_000..=60_000).contains(&sent));
+    assert_eq!(bytes(wire.send(&second.segment(1, Vec::new()), &[])), 0, "RFC 8684 §3.3.5");
+}

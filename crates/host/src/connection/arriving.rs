@@ -193,7 +193,7 @@ impl Connection {
     fn on_acknowledgement(&mut self, now: Time, path: usize, received: &Received<'_>, number: u64) {
         let segment = &received.segment;
         let signal = data_ack(segment);
-        let before = self.sender.as_ref().map_or(0, |it| it.outstanding().start);
+        let before = self.oldest_data();
         if self.session.is_some() && signal.is_none() && !self.tolerates(path, received, number) {
             self.fall_back();
         }
@@ -203,16 +203,19 @@ impl Connection {
             subflow.retry = crate::retry::Retry::OFF;
         }
         let number = subflow.fin.map_or(number, |fin| number.min(fin));
-        let data_ack = match (&mut self.session, signal) {
-            (None, _) => number,
-            (Some(_), None) => before,
+        let window = subflow.window(segment.window);
+        subflow.edge = number + window;
+        let (data_ack, edge) = match (&mut self.session, signal) {
+            (None, _) => (number, number + window),
+            // RFC 8684 §3.3.5: a window begins at the data acknowledgement beside it.
+            (Some(session), None) if session.confirmed => (before, 0),
+            (Some(_), None) => (before, before + window),
             (Some(session), Some((wire, wide))) => {
                 session.confirmed = true;
                 let Some(inside) = session.out.inside(wire, wide, before) else { return };
-                inside
+                (inside, inside + window)
             }
         };
-        let edge = data_ack + subflow.window(segment.window);
         self.closing.on_data_ack(data_ack, self.outbox.end());
         let ack = self.answer(now, path, segment, number, data_ack.min(self.outbox.end()), edge);
         let (Some(sender), Some(subflow)) = (&mut self.sender, &mut self.subflows[path]) else {
@@ -233,6 +236,7 @@ impl Connection {
         subflow.sent.acknowledge(number);
         self.outbox.acknowledge(sender.outstanding().start);
         self.look_at_window(now);
+        self.look_at_data(now, before);
     }
 
     /// The fields of an ACK as the sender takes them.

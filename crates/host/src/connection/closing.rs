@@ -138,7 +138,7 @@ impl Connection {
     }
 
     /// A wait for an answer: the longest of the subflows' timeouts.
-    fn wait(&self) -> Span {
+    pub(super) fn wait(&self) -> Span {
         let timeouts = (0..self.subflows.len()).filter_map(|path| Some(self.report(path)?.rto));
         timeouts.max().unwrap_or(LEAST_WAIT).max(LEAST_WAIT)
     }
@@ -294,7 +294,7 @@ impl Connection {
     }
 
     pub(super) fn reset_with(&mut self, now: Time, path: usize, option: Option<Mptcp>) {
-        let next = self.next_on(path);
+        let next = self.acceptable(path);
         let ack = self.receiver.ack_now(path);
         // RFC 9293 §3.10.5: who gives up a request says nothing, and resets an answer that comes.
         let asks = self.subflows[path]
@@ -336,6 +336,7 @@ impl Connection {
         self.sender = None;
         (self.closing.retry, self.persist, self.signals.retry) =
             (Retry::OFF, Retry::OFF, Retry::OFF);
+        self.repeating.retry = Retry::OFF;
         (self.progress, self.changed) = (Time::NEVER, true);
     }
 }

@@ -3,12 +3,13 @@
 //! The sending direction is [`transport::tcp::Sender`], the receiving one
 //! [`transport::tcp::Receiver`]: the endpoints of every simulation. Here are the bytes, and all
 //! that a simulation need not have: handshakes (`opening.rs`), checks of what arrives
-//! (`arriving.rs`), packets (`sending.rs`), MPTCP's signals (`signals.rs`) and the end
-//! (`closing.rs`).
+//! (`arriving.rs`), packets (`sending.rs`), data that a subflow has acknowledged and the connection has
+//! not (`repeating.rs`), MPTCP's signals (`signals.rs`) and the end (`closing.rs`).
 
 mod arriving;
 mod closing;
 mod opening;
+mod repeating;
 mod sending;
 mod signals;
 
@@ -22,6 +23,7 @@ use crate::subflow::Subflow;
 use closing::Closing;
 use control::AnyController;
 pub(crate) use opening::Chance;
+use repeating::Repeating;
 pub use signals::Address;
 pub(crate) use signals::MPTCP_ERROR;
 use signals::Signals;
@@ -152,6 +154,7 @@ pub(crate) struct Connection {
     closing: Closing,
     /// The peer's window is closed and nothing is in flight: when to ask for its size.
     persist: Retry,
+    repeating: Repeating,
     /// When the peer last acknowledged something new, or the first of that was sent.
     progress: Time,
     /// When the last packet of the peer arrived, and keep-alive probes since.
@@ -190,6 +193,7 @@ impl Connection {
             signals: Signals::default(),
             closing: Closing::default(),
             persist: Retry::OFF,
+            repeating: Repeating::default(),
             progress: Time::NEVER,
             heard: Time::ZERO,
             probes: 0,
@@ -344,7 +348,13 @@ impl Connection {
             None => Time::NEVER,
         };
         let retries = self.subflows().map(|(_, it)| it.retry.at).min().unwrap_or(Time::NEVER);
-        let own = [self.closing.retry.at, self.persist.at, self.signals.retry.at, self.patience()];
+        let own = [
+            self.closing.retry.at,
+            self.persist.at,
+            self.repeating.retry.at,
+            self.signals.retry.at,
+            self.patience(),
+        ];
         own.into_iter().fold(endpoints.min(retries), Time::min)
     }
 
@@ -382,6 +392,7 @@ impl Connection {
         self.repeat_handshakes(now);
         self.repeat_signals(now);
         self.look_at_window(now);
+        self.look_at_data(now, self.oldest_data());
         self.advance(now);
     }
 

@@ -68,6 +68,15 @@ impl Connection {
         if joined { sent + u64::from(fin) } else { 0 }
     }
 
+    /// Number of a packet without payload on `path`. Linux takes back a part of its window when its
+    /// memory is used up, and drops what stands beyond it, acknowledgements too (RFC 9293
+    /// §3.10.7.4, first): such a packet stands at the edge of the window then.
+    pub(super) fn acceptable(&self, path: usize) -> u64 {
+        let next = self.next_on(path);
+        let unacknowledged = self.sender.as_ref().map_or(0, |it| it.outstanding_on(path).start);
+        self.subflows[path].as_ref().map_or(next, |it| next.min(it.edge.max(unacknowledged)))
+    }
+
     /// Sends the SYN or the SYN/ACK of `path`.
     pub(super) fn greet(&mut self, now: Time, path: usize) {
         let (offered, option) = (self.offered(), self.greeting(path));
@@ -130,7 +139,7 @@ impl Connection {
 
     /// Sends a packet without payload, with `ack` and one option of MPTCP.
     pub(super) fn send_plain(&mut self, now: Time, path: usize, ack: &Ack, option: Option<Mptcp>) {
-        let next = self.next_on(path);
+        let next = self.acceptable(path);
         let Some(mut segment) = self.header(now, path, ack) else { return };
         let Some(subflow) = &self.subflows[path] else { return };
         segment.seq = subflow.out.wire(next);
@@ -155,7 +164,7 @@ impl Connection {
     /// Sends an option that is not about data, and acknowledges data in the same packet if there is
     /// room (40 bytes of options).
     pub(super) fn send_signal(&mut self, now: Time, path: usize, option: Mptcp) {
-        let (next, ack) = (self.next_on(path), self.receiver.ack_now(path));
+        let (next, ack) = (self.acceptable(path), self.receiver.ack_now(path));
         let signal =
             self.data_ack().map(|ack| Mptcp::Data { ack: Some(ack), mapping: None, fin: false });
         let Some(mut segment) = self.header(now, path, &ack) else { return };
@@ -172,7 +181,7 @@ impl Connection {
     /// A packet that makes the peer answer with its window: one byte before what it expects (RFC
     /// 9293 §3.8.6.1, as Linux does it).
     pub(super) fn ask(&mut self, now: Time, path: usize) {
-        let next = self.next_on(path);
+        let next = self.acceptable(path);
         let ack = self.receiver.ack_now(path);
         let signal =
             self.data_ack().map(|ack| Mptcp::Data { ack: Some(ack), mapping: None, fin: false });

@@ -45,9 +45,17 @@ impl Path {
         self.standing.member && self.established() && !self.suspended() && !self.standing.failed
     }
 
-    /// Whether the byte `dsn` of the connection is outstanding on this path.
+    /// Whether the byte `dsn` of the connection may be outstanding on this path: runs of bytes are
+    /// forgotten as a whole.
     pub(crate) fn holds(&self, dsn: u64) -> bool {
         self.mapping.as_ref().is_some_and(|mapping| mapping.holds(dsn))
+    }
+
+    /// Whether the byte `dsn` of the connection is not acknowledged on this path, which sent it.
+    pub(crate) fn has_outstanding(&self, dsn: u64) -> bool {
+        let sent = Range { start: self.board.una, end: self.board.nxt };
+        let mut data = self.mapping.iter().flat_map(|mapping| mapping.data_ranges(sent));
+        data.any(|range| (range.start..range.end).contains(&dsn))
     }
 
     /// When pacing releases the path, if it holds it back.

@@ -1,7 +1,7 @@
 //! What a driver on the wire asks of a sender and tells it: the application runs, handshakes are
 //! the driver's, and a peer's numbers are to be checked before they are used.
 
-use super::Sender;
+use super::{NOBODY, Sender};
 use control::CongestionController;
 use units::Span;
 use wire::Range;
@@ -27,6 +27,20 @@ impl<E: CongestionController> Sender<E> {
     pub fn outstanding_on(&self, path: usize) -> Range {
         let board = &self.paths[path].board;
         Range { start: board.una, end: board.nxt }
+    }
+
+    /// Offers the oldest data to all paths once more, a segment of it, unless a path has it
+    /// outstanding: the peer's connection may lack data that a path has acknowledged.
+    pub fn repeat_data(&mut self) {
+        let Range { start, end } = self.outstanding();
+        let missing = Range { start, end: end.min(start + u64::from(self.settings.segment())) };
+        let waiting = self.reinject.iter().flat_map(|it| &it.waiting);
+        let mut offered = waiting.map(|(range, _)| *range);
+        let sent = self.paths.iter().any(|path| path.has_outstanding(start));
+        if !missing.is_empty() && !sent && offered.all(|range| range.start != start) {
+            self.unblock();
+            self.reinject.get_or_insert_default().waiting.push_front((missing, NOBODY));
+        }
     }
 
     /// Right edge of the peer's receive window, as a data sequence number.
