@@ -437,3 +437,23 @@ fn a_window_beside_no_acknowledgement_of_data_opens_nothing() {
     assert!((59_000..=60_000).contains(&sent));
     assert_eq!(bytes(wire.send(&second.segment(1, Vec::new()), &[])), 0, "RFC 8684 §3.3.5");
 }
+
+#[test]
+fn a_subflow_that_the_peer_has_closed_does_not_repeat_what_others_have_delivered() {
+    let mut wire = Wire::new(|_| {});
+    let (first, id) = opened(&mut wire);
+    wire.host.write(wire.now, id, &[7; 4_000]);
+    wire.collect();
+    let (second, _) = joined(&mut wire, first);
+    wire.host.close(wire.now, id);
+    wire.collect();
+    let mut end = acknowledged(second, 0, Some(4_001));
+    end.options.push(mapped(first_data(), true, 0, 1, true));
+    wire.send(&end, &[]);
+    let fin = TcpSegment { fin: true, ..acknowledged(first, 0, Some(4_001)) };
+    wire.send(&fin, &[]);
+    let resets: Vec<_> = wire.after(1_000).into_iter().filter(|it| it.segment.reset).collect();
+    assert_eq!(resets.len(), 1);
+    assert_eq!(resets[0].segment.to, first.from);
+    assert_eq!(resets[0].mptcp(), [Mptcp::Reset { flags: 0, reason: 4 }], "RFC 8684 §3.3.3");
+}

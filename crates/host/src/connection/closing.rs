@@ -184,13 +184,15 @@ impl Connection {
     }
 
     /// Other subflows have delivered what is not acknowledged on `path`: its FIN waits for that,
-    /// but not for long, as no data can be lost.
+    /// but not for long, as no data can be lost (RFC 8684 §3.3.3). A peer that has sent its FIN
+    /// takes no more data if it is Linux, which answers them with resets.
     fn linger(&mut self, now: Time, path: usize, wait: Span) {
         let Some(subflow) = &mut self.subflows[path] else { return };
+        let lingers = if subflow.peer_closed { 1 } else { LINGERS };
         if subflow.retry.at == Time::NEVER {
             subflow.retry = Retry::begin(now, wait);
-        } else if subflow.retry.is_due(now) && subflow.retry.count > LINGERS {
-            self.reset_subflow(now, path, None);
+        } else if subflow.retry.is_due(now) && subflow.retry.count > lingers {
+            self.reset_subflow(now, path, Some(super::signals::OUTSTANDING));
         }
     }
 

@@ -17,6 +17,9 @@ const UNSPECIFIED: u8 = 0x00;
 /// The same: a token or a proof is wrong.
 pub(crate) const MPTCP_ERROR: u8 = 0x01;
 
+/// The same, "too much outstanding data".
+pub(super) const OUTSTANDING: u8 = 0x04;
+
 /// The same, "middlebox interference": data without a mapping.
 pub(super) const BAD_MAPPING: u8 = 0x06;
 
