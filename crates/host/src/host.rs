@@ -430,9 +430,6 @@ impl Host {
 
     /// The next packet to send; call until `None`, after every other call.
     pub fn poll(&mut self, now: Time) -> Option<Vec<u8>> {
-        if let Some(packet) = self.resets.pop_front() {
-            return Some(packet);
-        }
         while let Some(id) = self.busy.front().copied() {
             if let Some(packet) = self.connections.get_mut(&id).and_then(|it| it.poll(now)) {
                 self.busy.rotate_left(1); // the connections take turns
@@ -442,7 +439,8 @@ impl Host {
             self.busy.pop_front();
             self.queued.remove(&id);
         }
-        None
+        // A reset does not overtake the last packets of a subflow that has ended.
+        self.resets.pop_front()
     }
 
     /// When to call [`Host::on_deadline`].

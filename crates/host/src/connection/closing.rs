@@ -20,10 +20,6 @@ use wire::tcp::TcpOption;
 /// A FIN without answer is sent so often (Linux: `tcp_orphan_retries` = 8).
 const FINS: u32 = 8;
 
-/// Timeouts, each twice the one before, that a subflow gets for its last acknowledgements once both
-/// ends have all data.
-const LINGERS: u32 = 3;
-
 /// The shortest wait for the answer to a FIN.
 const LEAST_WAIT: Span = Span::millis(200);
 
@@ -183,16 +179,16 @@ impl Connection {
         self.send_fin(now, path);
     }
 
-    /// Other subflows have delivered what is not acknowledged on `path`: its FIN waits for that,
-    /// but not for long, as no data can be lost (RFC 8684 §3.3.3). A peer that has sent its FIN
-    /// takes no more data if it is Linux, which answers them with resets.
+    /// Other subflows have delivered what is not acknowledged on `path`: its FIN waits a timeout for
+    /// that. Nothing is sent again meanwhile, and the subflow is reset instead (RFC 8684 §3.3.3):
+    /// Linux answers such data with a reset once its application has closed.
     fn linger(&mut self, now: Time, path: usize, wait: Span) {
+        let lacks = self.report(path).is_some_and(|it| it.recovering);
         let Some(subflow) = &mut self.subflows[path] else { return };
-        let lingers = if subflow.peer_closed { 1 } else { LINGERS };
-        if subflow.retry.at == Time::NEVER {
-            subflow.retry = Retry::begin(now, wait);
-        } else if subflow.retry.is_due(now) && subflow.retry.count > lingers {
+        if lacks || subflow.retry.is_due(now) {
             self.reset_subflow(now, path, Some(super::signals::OUTSTANDING));
+        } else if subflow.retry.at == Time::NEVER {
+            subflow.retry = Retry::begin(now, wait);
         }
     }
 
