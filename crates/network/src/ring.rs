@@ -14,8 +14,9 @@ pub(crate) struct Ring<T> {
 
 /// A ring with this many slots or fewer keeps them.
 const LEAST: usize = 8;
-/// A ring keeps no more slots than this when it becomes empty. It keeps so many for the next burst,
-/// because growing takes time.
+/// A ring with more slots than this gives all of them back when it becomes empty: slow start fills
+/// many rings, and few at a time. One with fewer keeps them for the next burst, because growing
+/// takes time.
 const LARGE: usize = 32;
 
 impl<T: Copy + Default> Ring<T> {
@@ -91,10 +92,10 @@ impl<T: Copy + Default> Ring<T> {
         empty
     }
 
-    /// Frees half of the memory of an empty ring, or more.
+    /// Frees half of the memory of an empty ring, and all that of a large one.
     #[cold]
     fn shrink(&mut self) {
-        let kept = (self.slots.len() / 2).min(LARGE);
+        let kept = if self.slots.len() > LARGE { 0 } else { self.slots.len() / 2 };
         self.slots = self.slots[..kept].into();
     }
 
@@ -141,6 +142,9 @@ mod tests {
         let mut ring = Ring::new();
         (0..100).for_each(|item| ring.push(item));
         assert_eq!(ring.slots.len(), 128);
+        while !ring.advance() {}
+        assert_eq!(ring.slots.len(), 0);
+        (0..LARGE).for_each(|item| ring.push(item));
         while !ring.advance() {}
         assert_eq!(ring.slots.len(), LARGE);
         for least in [16, 8, 8] {
