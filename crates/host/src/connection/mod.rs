@@ -3,8 +3,8 @@
 //! The sending direction is [`transport::tcp::Sender`], the receiving one
 //! [`transport::tcp::Receiver`]: the endpoints of every simulation. Here are the bytes, and all
 //! that a simulation need not have: handshakes (`opening.rs`), checks of what arrives
-//! (`arriving.rs`), packets (`sending.rs`), data that a subflow has acknowledged and the connection has
-//! not (`repeating.rs`), MPTCP's signals (`signals.rs`) and the end (`closing.rs`).
+//! (`arriving.rs`), packets (`sending.rs`), data that a subflow has acknowledged and the connection
+//! has not (`repeating.rs`), MPTCP's signals (`signals.rs`) and the end (`closing.rs`).
 
 mod arriving;
 mod closing;
