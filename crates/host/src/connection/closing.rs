@@ -180,12 +180,12 @@ impl Connection {
     }
 
     /// Other subflows have delivered what is not acknowledged on `path`: its FIN waits a timeout for
-    /// that. Nothing is sent again meanwhile, and the subflow is reset instead (RFC 8684 §3.3.3):
-    /// Linux answers such data with a reset once its application has closed.
+    /// that. Then the subflow is reset (RFC 8684 §3.3.3), as it is if it has timed out: Linux
+    /// answers what is sent again with a reset, once its application has closed.
     fn linger(&mut self, now: Time, path: usize, wait: Span) {
-        let lacks = self.report(path).is_some_and(|it| it.recovering);
+        let dead = self.sender.as_ref().is_some_and(|it| it.repairs_timeout(path));
         let Some(subflow) = &mut self.subflows[path] else { return };
-        if lacks || subflow.retry.is_due(now) {
+        if dead || subflow.retry.is_due(now) {
             self.reset_subflow(now, path, Some(super::signals::OUTSTANDING));
         } else if subflow.retry.at == Time::NEVER {
             subflow.retry = Retry::begin(now, wait);

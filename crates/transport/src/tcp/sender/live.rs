@@ -2,7 +2,7 @@
 //! the driver's, and a peer's numbers are to be checked before they are used.
 
 use super::{NOBODY, Sender};
-use control::CongestionController;
+use control::{CongestionController, Phase};
 use units::Span;
 use wire::Range;
 
@@ -41,6 +41,11 @@ impl<E: CongestionController> Sender<E> {
             self.unblock();
             self.reinject.get_or_insert_default().waiting.push_front((missing, NOBODY));
         }
+    }
+
+    /// Whether `path` sends again what was outstanding at a timeout.
+    pub fn repairs_timeout(&self, path: usize) -> bool {
+        self.paths[path].recovery.phase == Phase::Loss
     }
 
     /// Right edge of the peer's receive window, as a data sequence number.
