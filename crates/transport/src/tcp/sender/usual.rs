@@ -33,6 +33,13 @@ impl Path {
         }
     }
 
+    /// Whether it is calm and its window has no room for a segment, if [`Path::usual_room`] is
+    /// `room`.
+    #[inline(always)] // runs for every segment
+    fn is_full(&self, room: u64, settings: &SenderSettings) -> bool {
+        room < u64::from(settings.segment()) && self.is_calm() && self.may_use_host()
+    }
+
     /// Sends the next new data, if it is calm and allows `room` bytes, enough for a segment.
     #[inline(always)] // runs for every segment
     fn send_usual(
@@ -163,7 +170,7 @@ impl<E: CongestionController> Sender<E> {
     }
 
     /// The next segment, if it is usual: new data on a calm path with room for it, while no other
-    /// path could send.
+    /// path could send. If that path is calm and full, nothing can be sent.
     #[inline(always)] // runs for every segment
     pub(super) fn poll_usual(&mut self, now: Time) -> Option<Transmit<Data>> {
         if self.extensions.is_some() {
@@ -172,6 +179,11 @@ impl<E: CongestionController> Sender<E> {
         let (path, segment) = match &mut *self.paths {
             [only] => {
                 let room = only.usual_room();
+                if only.is_full(room, &self.settings) {
+                    (only.standing.cwnd_limited, only.standing.ready) = (true, false);
+                    (self.starved, self.blocked) = (false, true);
+                    return None;
+                }
                 let data = only.send_usual(now, room, &mut self.unsent, &self.settings)?;
                 self.blocked = room <= u64::from(data.len); // not even for one more byte
                 self.starved = false;
@@ -180,7 +192,13 @@ impl<E: CongestionController> Sender<E> {
             }
             _ => {
                 let me = self.only_candidate()?;
-                (me, self.send_on_candidate(now, me, self.paths[me].usual_room())?)
+                let room = self.paths[me].usual_room();
+                if self.paths[me].is_full(room, &self.settings) {
+                    self.look_at_changed();
+                    (self.starved, self.blocked) = (false, true);
+                    return None;
+                }
+                (me, self.send_on_candidate(now, me, room)?)
             }
         };
         Some(Transmit { path, segment })
