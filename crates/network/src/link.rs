@@ -341,6 +341,7 @@ impl<P: Packet> Link<P> {
     /// [`Link::readmit`]. Nothing may be offered or delivered meanwhile.
     pub fn withhold(&mut self, packets: u32) {
         debug_assert!(self.is_plain(), "they may be elsewhere");
+        self.waiting_bytes -= self.newest_bytes(packets);
         self.line.withhold(packets);
         self.arrived -= u64::from(packets);
     }
@@ -349,6 +350,16 @@ impl<P: Packet> Link<P> {
     pub fn readmit(&mut self, packets: u32) {
         self.line.readmit(packets);
         self.arrived += u64::from(packets);
+        self.waiting_bytes += self.newest_bytes(packets);
+    }
+
+    /// Bytes of those of the newest `packets` that wait.
+    fn newest_bytes(&self, packets: u32) -> u64 {
+        let tail = self.line.tail();
+        let waiting = packets.min(tail.wrapping_sub(self.waiting));
+        let ordinals = (1..=waiting).map(|back| tail.wrapping_sub(back));
+        let newest = ordinals.filter_map(|ordinal| self.line.get(ordinal));
+        newest.map(|carried| u64::from(carried.packet.bytes())).sum()
     }
 
     /// Whether it accepts every packet.
@@ -440,7 +451,7 @@ impl<P: Packet> Link<P> {
     #[inline(always)] // runs for every hop
     pub fn deliver(&mut self) -> Option<Time> {
         let bytes = self.line.front().map_or(0, |carried| u64::from(carried.packet.bytes()));
-        if self.queue.is_some() && self.waiting == self.line.head() {
+        if self.waiting == self.line.head() {
             self.waiting = self.waiting.wrapping_add(1);
             self.waiting_bytes -= bytes;
         }
@@ -536,20 +547,13 @@ impl<P: Packet> Link<P> {
             _ => Offer::Carried,
         };
         self.line.push(Carried { starts, arrives, packet });
-        if self.queue.is_some() {
-            self.waiting_bytes += u64::from(packet.bytes());
-        }
+        self.waiting_bytes += u64::from(packet.bytes());
         offer
     }
 
-    /// Counts the packets whose transmission has started by `now`. A link with a queue calls this
-    /// at every arrival and keeps its count up to date. A link without a queue calls it rarely, and
-    /// counts its whole line.
+    /// Counts the packets whose transmission has started by `now`.
     #[inline(always)] // runs for every hop into a queue
     fn settle(&mut self, now: Time) {
-        if self.queue.is_none() {
-            self.recount();
-        }
         while let Some(carried) = self.line.get(self.waiting) {
             if carried.starts > now {
                 break;
@@ -557,15 +561,6 @@ impl<P: Packet> Link<P> {
             self.waiting_bytes -= u64::from(carried.packet.bytes());
             self.waiting = self.waiting.wrapping_add(1);
         }
-    }
-
-    /// Counts the whole line as waiting.
-    #[inline(never)] // few links without a queue are looked at
-    fn recount(&mut self) {
-        self.waiting = self.line.head();
-        let ordinals = (0..self.line.len()).map(|offset| self.waiting.wrapping_add(offset));
-        let carried = ordinals.filter_map(|ordinal| self.line.get(ordinal));
-        self.waiting_bytes = carried.map(|carried| u64::from(carried.packet.bytes())).sum();
     }
 }
 

@@ -328,6 +328,7 @@ proptest! {
                 let Counters { arrived, .. } = passed.counters();
                 prop_assert_eq!(arrived + 1, woken.counters().arrived);
                 passed.readmit(1);
+                prop_assert_eq!(passed.backlog(now), woken.backlog(now));
                 prop_assert!(passed.inside().count() as u32 <= inside);
             }
         }

@@ -111,9 +111,10 @@ impl<E: CongestionController> Sender<E> {
         let settings = &**shared; // need not be kept during that call
         let before = side.timer.deadline;
         side.restart_calm_timer(now, settings);
-        // Without outstanding data, the next segment starts the timer.
+        // Without outstanding data, the next segment starts the timer. One comparison finds both,
+        // because `NEVER` is the last time.
         let after = side.timer.deadline;
-        self.sooner |= after < before || after == Time::NEVER;
+        self.sooner |= after.0.wrapping_add(1) <= before.0;
         let room = match sends && side.may_use_host() {
             true => side.window_beyond(side.board.outstanding()),
             false => 0,
