@@ -142,37 +142,15 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
         &self.views
     }
 
-    /// Whether the law sees siblings; one usable path alone is exactly Reno.
     #[inline(always)] // runs for every ACK
-    fn consults_law(&self, me: usize) -> bool {
-        match &*self.views {
-            [first, second] => first.usable && second.usable,
-            views => views.len() > 1 && views[me].usable && usable(views).nth(1).is_some(),
-        }
-    }
-
-    #[inline(always)] // runs for every ACK
-    fn growth(&self, me: usize) -> f64 {
-        match self.consults_law(me) {
-            true if L::TERMS => {
-                // In groups of four, which a fold runs through without a branch for each.
-                let (fours, rest) = self.windows.as_chunks::<4>();
-                let terms = fours.iter().flatten().chain(rest).map(|kept| kept.terms);
-                let growth = self.law.growth_of(me, &self.views, terms);
-                debug_assert!(
-                    growth.to_bits() == self.law.growth(me, &self.views).to_bits(),
-                    "stale terms"
-                );
-                growth
-            }
-            true => self.law.growth(me, &self.views),
-            false => 1.0 / self.windows[me].now.cwnd,
-        }
+    fn parts(&mut self) -> Parts<'_, L, S> {
+        let Shell { law, settings, windows, views, .. } = self;
+        Parts { law, settings, windows, views }
     }
 
     /// The new ssthresh of `me`, with the floor of coupled or uncoupled control.
     fn backoff(&self, me: usize) -> f64 {
-        let after = match self.consults_law(me) && self.law.coupled() {
+        let after = match consults_law(&self.views, me) && self.law.coupled() {
             true => {
                 let floor = self.settings.min_ssthresh.unwrap_or_else(|| self.law.min_ssthresh());
                 self.law.backoff(me, &self.views).max(floor)
@@ -180,6 +158,77 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
             false => (self.windows[me].now.cwnd / 2.0).max(SINGLE_PATH_SSTHRESH),
         };
         after.max(self.settings.min_window)
+    }
+
+    /// Sets a window and publishes it.
+    fn set(&mut self, me: usize, cwnd: f64) {
+        self.parts().set(me, cwnd);
+    }
+
+    /// Updates the cached terms after `me` published a change.
+    fn keep_terms(&mut self, me: usize) {
+        self.parts().keep_terms(me);
+    }
+}
+
+/// Whether the law sees siblings of `me`; one usable path alone is exactly Reno.
+#[inline(always)] // runs for every ACK
+fn consults_law<N>(views: &[PathView<N>], me: usize) -> bool {
+    match views {
+        [first, second] => first.usable && second.usable,
+        _ => views.len() > 1 && views[me].usable && usable(views).nth(1).is_some(),
+    }
+}
+
+/// A shell whose lists were looked up: each access through the shell itself would read again where
+/// they are.
+struct Parts<'a, L: Law, S> {
+    law: &'a L,
+    settings: &'a Settings,
+    windows: &'a mut [Kept<L::Note, S>],
+    views: &'a mut [PathView<L::Note>],
+}
+
+impl<L: Law, S: SlowStart> Parts<'_, L, S> {
+    /// New data on `me` was acknowledged; returns the window after it.
+    #[inline(always)] // runs for every ACK
+    fn on_ack(&mut self, me: usize, ack: &Acked) -> Window {
+        let view = &mut self.views[me];
+        view.srtt = ack.srtt.seconds();
+        view.usable = ack.srtt > Span::ZERO;
+        self.law.note_acked(&mut view.note, ack);
+        self.keep_terms(me);
+        if ack.phase != Phase::Recovery && ack.cwnd_limited {
+            self.grow(me, ack);
+        }
+        self.windows[me].now
+    }
+
+    #[inline(always)] // runs for every ACK
+    fn growth(&self, me: usize) -> f64 {
+        match consults_law(self.views, me) {
+            true if L::TERMS => {
+                let growth = match <&[_; 2]>::try_from(&*self.windows) {
+                    Ok(two) => {
+                        let terms = two.iter().map(|kept| kept.terms);
+                        self.law.growth_of(me, self.views, terms)
+                    }
+                    // In groups of four, which a fold runs through without a branch for each.
+                    Err(_) => {
+                        let (fours, rest) = self.windows.as_chunks::<4>();
+                        let terms = fours.iter().flatten().chain(rest).map(|kept| kept.terms);
+                        self.law.growth_of(me, self.views, terms)
+                    }
+                };
+                debug_assert!(
+                    growth.to_bits() == self.law.growth(me, self.views).to_bits(),
+                    "stale terms"
+                );
+                growth
+            }
+            true => self.law.growth(me, self.views),
+            false => 1.0 / self.windows[me].now.cwnd,
+        }
     }
 
     /// Slow start, then avoidance for what is left of the acknowledged segments.
@@ -210,13 +259,12 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
             segments = acked.min(ack_limit(ack.phase));
         }
         let grown = self.windows[me].now.cwnd + segments * self.growth(me);
-        self.set(
-            me,
-            if grown < self.settings.min_window { self.settings.min_window } else { grown },
-        );
+        let least = self.settings.min_window;
+        self.set(me, if grown < least { least } else { grown });
     }
 
     /// Sets a window and publishes it.
+    #[inline(always)] // runs for every ACK
     fn set(&mut self, me: usize, cwnd: f64) {
         self.windows[me].now.cwnd = cwnd;
         self.views[me].cwnd = cwnd;
@@ -236,14 +284,12 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
 impl<L: Law, S: SlowStart> CongestionController for Shell<L, S> {
     #[inline(always)] // runs for every ACK
     fn on_ack(&mut self, path: usize, ack: &Acked) {
-        let view = &mut self.views[path];
-        view.srtt = ack.srtt.seconds();
-        view.usable = ack.srtt > Span::ZERO;
-        self.law.note_acked(&mut view.note, ack);
-        self.keep_terms(path);
-        if ack.phase != Phase::Recovery && ack.cwnd_limited {
-            self.grow(path, ack);
-        }
+        self.parts().on_ack(path, ack);
+    }
+
+    #[inline(never)] // keeps the code of an ACK short
+    fn grow(&mut self, path: usize, ack: impl Fn() -> Acked) -> Window {
+        self.parts().on_ack(path, &ack())
     }
 
     fn on_congestion(&mut self, path: usize, cause: Cause) {
@@ -298,7 +344,7 @@ impl<L: Law, S: SlowStart> CongestionController for Shell<L, S> {
     }
 
     fn observe(&self, path: usize, see: See<'_>) {
-        if self.consults_law(path) {
+        if consults_law(&self.views, path) {
             self.law.observe(path, &self.views, see);
         }
     }

@@ -61,7 +61,8 @@ pub trait Rng {
     fn uniform(&mut self) -> f64;
 }
 
-impl Rng for &mut dyn Rng {
+impl<R: Rng + ?Sized> Rng for &mut R {
+    #[inline]
     fn uniform(&mut self) -> f64 {
         (**self).uniform()
     }

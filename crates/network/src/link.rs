@@ -140,6 +140,9 @@ struct Counted {
     queue: ArrivalQueue,
     drops: u64,
     marks: u64,
+    /// Packets offered to the link that the queue has judged, or that were lost before it. The
+    /// others were accepted unasked.
+    asked: u64,
 }
 
 /// The parts that a plain link does not have.
@@ -156,7 +159,7 @@ impl<P: Packet> Link<P> {
     pub fn new(settings: LinkSettings) -> Self {
         let (queue, departure) = match settings.queue.start(settings.rate) {
             State::Unlimited => (None, None),
-            State::Arrival(queue) => (Some(Box::new(Counted { queue, drops: 0, marks: 0 })), None),
+            State::Arrival(queue) => (Some(Box::new(Counted::new(queue))), None),
             State::Departure(queue) => (None, Some(Departure::new(queue))),
         };
         let impairments = Impairments::new(&settings, departure.is_some());
@@ -209,6 +212,19 @@ impl<P: Packet> Link<P> {
         Some(self.carry(now, packet))
     }
 
+    /// [`Link::offer`] to a link that [`Link::offer_unasked`] has declined at `now`.
+    #[inline(always)] // runs for every hop into some queues
+    pub fn offer_asked(&mut self, now: Time, mut packet: P, rng: &mut impl Rng) -> Offer {
+        if self.extras.is_some() {
+            return self.offer_extended(now, packet, rng);
+        }
+        self.arrived += 1;
+        match self.admit_settled(now, &mut packet, rng) {
+            true => self.carry(now, packet),
+            false => Offer::Dropped,
+        }
+    }
+
     /// Whether its queue accepts a packet without being asked, by the packets that waited when
     /// [`Link::settle`] last looked, and all that have arrived since.
     #[inline(always)] // runs for every hop
@@ -219,23 +235,42 @@ impl<P: Packet> Link<P> {
     /// The same by the packets that wait at `now`.
     #[inline(never)] // keeps the code of other hops short
     fn settles_below_unasked(&mut self, now: Time) -> bool {
-        if self.unasked == 0 {
+        if self.extras.is_some() {
             return false;
         }
         self.settle(now);
         self.is_below_unasked()
     }
 
-    /// [`Link::offer`] to a link that [`Link::offer_unasked`] has declined.
-    pub fn offer_asked(&mut self, now: Time, mut packet: P, rng: &mut impl Rng) -> Offer {
+    /// Whether the queue of a plain link accepts a packet, which it may mark. [`Link::settle`] has
+    /// looked at `now`.
+    #[inline(always)] // runs for every hop into some queues
+    fn admit_settled(&mut self, now: Time, packet: &mut impl Packet, rng: &mut impl Rng) -> bool {
+        let backlog = self.on_line();
+        let Some(counted) = &mut self.queue else {
+            return true;
+        };
+        let (bytes, ecn_capable) = (packet.bytes(), packet.ecn_capable());
+        let arrival = Arrival { now, bytes, ecn_capable, backlog };
+        let verdict = counted.judge(self.arrived, arrival, rng);
+        if verdict == Verdict::Mark {
+            packet.mark();
+        }
+        verdict != Verdict::Drop
+    }
+
+    /// The same, kept apart.
+    #[inline(never)] // keeps the code of other hops short
+    fn admit(&mut self, now: Time, packet: &mut impl Packet, rng: &mut impl Rng) -> bool {
+        self.admit_settled(now, packet, rng)
+    }
+
+    /// [`Link::offer`] to a link that is unlimited.
+    #[inline(always)] // runs for every hop
+    pub fn offer_unlimited(&mut self, now: Time, packet: P) -> Offer {
+        debug_assert!(self.is_unlimited(), "it may drop the packet");
         self.arrived += 1;
-        if self.extras.is_some() {
-            return self.offer_extended(now, packet, rng);
-        }
-        match self.admit(now, &mut packet, rng) {
-            true => self.carry(now, packet),
-            false => Offer::Dropped,
-        }
+        self.carry(now, packet)
     }
 
     /// The same link for packets of another type; it must be plain and empty.
@@ -284,16 +319,6 @@ impl<P: Packet> Link<P> {
         Some(self.last_arrival)
     }
 
-    /// Whether the queue of a plain link accepts a packet, which it may mark.
-    #[inline(never)] // keeps the code of other hops short
-    fn admit(&mut self, now: Time, packet: &mut impl Packet, rng: &mut impl Rng) -> bool {
-        let verdict = self.judge(now, packet, rng);
-        if verdict == Verdict::Mark {
-            packet.mark();
-        }
-        verdict != Verdict::Drop
-    }
-
     /// Removes the packets that have come out of a plain link by `now`; returns how many.
     #[inline(always)] // runs for every hop
     pub fn release(&mut self, now: Time) -> u64 {
@@ -316,6 +341,7 @@ impl<P: Packet> Link<P> {
     /// [`Link::readmit`]. Nothing may be offered or delivered meanwhile.
     pub fn withhold(&mut self, packets: u32) {
         debug_assert!(self.is_plain(), "they may be elsewhere");
+        self.waiting_bytes -= self.newest_bytes(packets);
         self.line.withhold(packets);
         self.arrived -= u64::from(packets);
     }
@@ -324,6 +350,16 @@ impl<P: Packet> Link<P> {
     pub fn readmit(&mut self, packets: u32) {
         self.line.readmit(packets);
         self.arrived += u64::from(packets);
+        self.waiting_bytes += self.newest_bytes(packets);
+    }
+
+    /// Bytes of those of the newest `packets` that wait.
+    fn newest_bytes(&self, packets: u32) -> u64 {
+        let tail = self.line.tail();
+        let waiting = packets.min(tail.wrapping_sub(self.waiting));
+        let ordinals = (1..=waiting).map(|back| tail.wrapping_sub(back));
+        let newest = ordinals.filter_map(|ordinal| self.line.get(ordinal));
+        newest.map(|carried| u64::from(carried.packet.bytes())).sum()
     }
 
     /// Whether it accepts every packet.
@@ -331,40 +367,23 @@ impl<P: Packet> Link<P> {
         self.is_plain() && self.queue.is_none()
     }
 
-    /// The verdict of the queue, if there is one, on an arriving packet.
-    #[inline(always)] // runs for every hop
-    fn judge(&mut self, now: Time, packet: &impl Packet, rng: &mut impl Rng) -> Verdict {
-        if self.queue.is_none() {
-            return Verdict::Accept;
-        }
-        let backlog = self.backlog(now);
-        let Some(counted) = &mut self.queue else {
-            return Verdict::Accept;
-        };
-        let (bytes, ecn_capable) = (packet.bytes(), packet.ecn_capable());
-        let arrival = || Arrival { now, bytes, ecn_capable, backlog };
-        let verdict = counted.queue.judge(arrival, rng);
-        match verdict {
-            Verdict::Accept => {}
-            Verdict::Mark => counted.marks += 1,
-            Verdict::Drop => counted.drops += 1,
-        }
-        verdict
-    }
-
     /// [`Link::offer`] to a link that is not plain.
-    #[inline(never)]
+    #[inline(never)] // keeps the code of other hops short
     fn offer_extended(&mut self, now: Time, mut packet: P, rng: &mut impl Rng) -> Offer {
+        self.arrived += 1;
         self.pass_opportunities(now);
         let mut doomed = false;
         if let Some(Extras { impairments, .. }) = self.extras.as_deref_mut() {
             if impairments.lose_before(rng) {
+                self.queue.iter_mut().for_each(|counted| counted.asked += 1);
                 return Offer::Lost;
             }
             doomed = impairments.strikes_early(rng);
         }
-        if !self.admit(now, &mut packet, rng) {
-            return Offer::Dropped;
+        match self.judge(now, &packet, rng) {
+            Verdict::Accept => {}
+            Verdict::Mark => packet.mark(),
+            Verdict::Drop => return Offer::Dropped,
         }
         if self.departure().is_some() {
             return self.enqueue(now, packet);
@@ -386,6 +405,19 @@ impl<P: Packet> Link<P> {
             extras.impairments.doom(inside);
         }
         offer
+    }
+
+    /// The verdict of the queue of a link that is not plain, if it decides on arrival.
+    fn judge(&mut self, now: Time, packet: &P, rng: &mut impl Rng) -> Verdict {
+        if self.queue.is_none() {
+            return Verdict::Accept;
+        }
+        let backlog = self.backlog(now);
+        let Some(counted) = &mut self.queue else {
+            return Verdict::Accept;
+        };
+        let (bytes, ecn_capable) = (packet.bytes(), packet.ecn_capable());
+        counted.judge(self.arrived, Arrival { now, bytes, ecn_capable, backlog }, rng)
     }
 
     /// [`Link::carry`] for links that are not plain, kept apart from the code of plain links.
@@ -419,7 +451,7 @@ impl<P: Packet> Link<P> {
     #[inline(always)] // runs for every hop
     pub fn deliver(&mut self) -> Option<Time> {
         let bytes = self.line.front().map_or(0, |carried| u64::from(carried.packet.bytes()));
-        if self.queue.is_some() && self.waiting == self.line.head() {
+        if self.waiting == self.line.head() {
             self.waiting = self.waiting.wrapping_add(1);
             self.waiting_bytes -= bytes;
         }
@@ -437,14 +469,20 @@ impl<P: Packet> Link<P> {
     #[inline(always)] // runs for every hop into a queue
     pub fn backlog(&mut self, now: Time) -> Backlog {
         self.settle(now);
-        let on_line = Backlog {
-            packets: u64::from(self.line.tail().wrapping_sub(self.waiting)),
-            bytes: self.waiting_bytes,
-            idle_since: self.transmitter.idle_at,
-        };
+        let on_line = self.on_line();
         match &self.extras {
             None => on_line,
             Some(_) => self.backlog_with_undecided(on_line),
+        }
+    }
+
+    /// The packets of the line that waited when [`Link::settle`] last looked.
+    #[inline(always)] // runs for every hop into a queue
+    fn on_line(&self) -> Backlog {
+        Backlog {
+            packets: u64::from(self.line.tail().wrapping_sub(self.waiting)),
+            bytes: self.waiting_bytes,
+            idle_since: self.transmitter.idle_at,
         }
     }
 
@@ -509,22 +547,13 @@ impl<P: Packet> Link<P> {
             _ => Offer::Carried,
         };
         self.line.push(Carried { starts, arrives, packet });
-        if self.queue.is_some() {
-            self.waiting_bytes += u64::from(packet.bytes());
-        }
+        self.waiting_bytes += u64::from(packet.bytes());
         offer
     }
 
-    /// Counts the packets whose transmission has started by `now`. A link with a queue calls this
-    /// at every arrival and keeps its count up to date. A link without a queue calls it rarely, and
-    /// counts its whole line.
+    /// Counts the packets whose transmission has started by `now`.
+    #[inline(always)] // runs for every hop into a queue
     fn settle(&mut self, now: Time) {
-        if self.queue.is_none() {
-            self.waiting = self.line.head();
-            let ordinals = (0..self.line.len()).map(|offset| self.waiting.wrapping_add(offset));
-            let carried = ordinals.filter_map(|ordinal| self.line.get(ordinal));
-            self.waiting_bytes = carried.map(|carried| u64::from(carried.packet.bytes())).sum();
-        }
         while let Some(carried) = self.line.get(self.waiting) {
             if carried.starts > now {
                 break;
@@ -532,6 +561,29 @@ impl<P: Packet> Link<P> {
             self.waiting_bytes -= u64::from(carried.packet.bytes());
             self.waiting = self.waiting.wrapping_add(1);
         }
+    }
+}
+
+impl Counted {
+    fn new(queue: ArrivalQueue) -> Self {
+        Counted { queue, drops: 0, marks: 0, asked: 0 }
+    }
+
+    /// The verdict on a packet, which is the last one of `arrived`.
+    #[inline(always)] // runs for every hop into a queue
+    fn judge(&mut self, arrived: u64, arrival: Arrival, rng: &mut impl Rng) -> Verdict {
+        self.asked += 1;
+        if self.asked != arrived {
+            self.asked = arrived;
+            self.queue.accepted_unasked();
+        }
+        let verdict = self.queue.judge(|| arrival, rng);
+        match verdict {
+            Verdict::Accept => {}
+            Verdict::Mark => self.marks += 1,
+            Verdict::Drop => self.drops += 1,
+        }
+        verdict
     }
 }
 

@@ -32,9 +32,7 @@ impl World {
             return self.lose(packet, number, EventKind::Dropped);
         };
         packet.advance();
-        let taken = self.links[line as usize].offer_unasked(enters, packet);
-        debug_assert!(taken.is_some(), "a private line takes every packet");
-        if let Some(Offer::Wake(at)) = taken {
+        if let Offer::Wake(at) = self.links[line as usize].offer_unlimited(enters, packet) {
             self.agenda.schedule(self.sources.source(Wake::Link(line)), at);
         }
     }

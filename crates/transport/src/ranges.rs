@@ -42,11 +42,22 @@ impl RangeSet {
             return 0;
         }
         let ranges = &mut self.list.get_or_insert_default().ranges;
-        if ranges.last().is_none_or(|last| last.end < range.start) {
-            ranges.push(range); // mostly it is the newest data
-            self.bytes += range.len();
-            return range.len();
+        // Mostly it is the newest data.
+        match ranges.last_mut() {
+            Some(last) if last.end == range.start => last.end = range.end,
+            Some(last) if last.end > range.start => return self.merge(range),
+            _ => ranges.push(range),
         }
+        self.bytes += range.len();
+        range.len()
+    }
+
+    /// Adds a range that is not beyond all others.
+    #[inline(never)] // keeps the code for the newest data short
+    fn merge(&mut self, range: Range) -> u64 {
+        let Some(List { ranges }) = self.list.as_deref_mut() else {
+            return 0;
+        };
         // The ranges that touch it are first..last; they merge with it.
         let first = ranges.partition_point(|r| r.end < range.start);
         let last = ranges.partition_point(|r| r.start <= range.end);

@@ -46,6 +46,7 @@ impl Law for Lia {
         terms(path)
     }
 
+    #[inline(always)] // runs for every ACK
     fn growth_of(&self, me: usize, paths: &[PathView], terms: impl Iterator<Item = Terms>) -> f64 {
         match self {
             Lia::Capped => {

@@ -38,13 +38,18 @@ impl Transmitter {
     /// however long the run.
     #[inline(always)] // runs for every hop
     pub(super) fn send(&mut self, starts: Time, bytes: u32) {
-        if self.rate == 0 {
-            self.idle_at = starts;
-            return;
+        if self.memo.bytes != bytes && !self.learn(bytes) {
+            return self.send_long(starts, bytes);
         }
+        let Transmission { ns, remainder, .. } = self.memo;
+        self.end(starts, Span(ns.into()), remainder);
+    }
+
+    /// A transmission from `starts` on takes `time`, and `remainder` in units of 1/rate ns.
+    #[inline(always)] // runs for every hop
+    fn end(&mut self, starts: Time, time: Span, remainder: u64) {
         let was_idle = starts > self.idle_at;
-        let (ns, remainder) = self.transmission(bytes);
-        self.idle_at = starts + Span(ns);
+        self.idle_at = starts + time;
         if remainder | self.remainder != 0 {
             self.carry_over(remainder, was_idle);
         }
@@ -60,19 +65,36 @@ impl Transmitter {
         }
     }
 
-    /// Transmission time of `bytes`: whole nanoseconds, and the rest in units of 1/rate ns.
-    #[inline(always)] // runs for every hop
-    fn transmission(&mut self, bytes: u32) -> (u64, u64) {
-        if self.memo.bytes != bytes {
-            let product = u64::from(bytes) * 8 * NANOS; // below 2^64 for packets below 2 GB
-            let (whole, remainder) = (product / self.rate, product % self.rate);
-            let Ok(ns) = u32::try_from(whole) else {
-                // A queue that waits for an outage to end may not wait beyond the end of time.
-                return if self.idle_at > FAR { (0, 0) } else { (whole, remainder) };
-            };
+    /// Transmission time of `bytes`: whole nanoseconds, and the rest in units of 1/rate ns. A pure
+    /// delay takes none.
+    fn transmission(&self, bytes: u32) -> (u64, u64) {
+        let product = u64::from(bytes) * 8 * NANOS; // below 2^64 for packets below 2 GB
+        match self.rate {
+            0 => (0, 0),
+            rate => (product / rate, product % rate),
+        }
+    }
+
+    /// Keeps the transmission time of `bytes`, if it fits. Most packets have the size of the last
+    /// one.
+    #[inline(never)] // keeps the code of other hops short
+    fn learn(&mut self, bytes: u32) -> bool {
+        let (whole, remainder) = self.transmission(bytes);
+        let ns = u32::try_from(whole);
+        if let Ok(ns) = ns {
             self.memo = Transmission { bytes, ns, remainder };
         }
-        (u64::from(self.memo.ns), self.memo.remainder)
+        ns.is_ok()
+    }
+
+    /// Sends `bytes`, whose transmission time is not kept.
+    #[cold]
+    fn send_long(&mut self, starts: Time, bytes: u32) {
+        let (whole, remainder) = match self.idle_at > FAR {
+            true => (0, 0), // a queue that waits for an outage may not wait beyond the end of time
+            false => self.transmission(bytes),
+        };
+        self.end(starts, Span(whole), remainder);
     }
 
     /// Sets a new rate at `now`. Of the packets given to it, the transmitter keeps only the one in

@@ -1,9 +1,9 @@
 use super::*;
 use crate::GilbertElliott;
-use crate::queue::{Codel, DropTail, FqCodel};
+use crate::queue::{Codel, DropTail, FqCodel, Red, Spacing};
 use crate::testing::{Always, Lcg, Never, TestPacket};
 use proptest::prelude::*;
-use units::Bytes;
+use units::{Bytes, Packets};
 
 fn link(rate: u64, delay_ms: u64, queue: Queue) -> Link<TestPacket> {
     Link::new(LinkSettings {
@@ -328,6 +328,7 @@ proptest! {
                 let Counters { arrived, .. } = passed.counters();
                 prop_assert_eq!(arrived + 1, woken.counters().arrived);
                 passed.readmit(1);
+                prop_assert_eq!(passed.backlog(now), woken.backlog(now));
                 prop_assert!(passed.inside().count() as u32 <= inside);
             }
         }
@@ -396,7 +397,43 @@ proptest! {
         prop_assert_eq!(links[0].counters(), links[1].counters());
     }
 
-    /// The same for every kind of queue, and with every impairment that a queue allows.
+    /// RED counts arrivals at a long queue. It is told of packets that it was not asked about, also
+    /// when its link is down or up again.
+    #[test]
+    fn red_drops_the_same_packets_whether_or_not_it_is_asked_about_all(
+        steps in prop::collection::vec((0u64..2_000_000, 40u32..1500, 0u8..60), 1..300),
+        seed: u64,
+    ) {
+        let red = Red {
+            min: Packets(3.0),
+            max: Packets(9.0),
+            max_p: 0.5,
+            gentle: true,
+            weight: 1.0,
+            spacing: Spacing::Count,
+            ecn: false,
+            limit: Packets(15.0),
+        };
+        let mut links = [(); 2].map(|()| link(10_000_000, 5, Queue::Red(red.clone())));
+        prop_assert!(links[0].unasked > 0);
+        links[1].unasked = 0;
+        let mut rngs = [Lcg(seed), Lcg(seed)];
+        let mut now = Time::ZERO;
+        for (gap, size, kind) in steps {
+            now = now + Span(gap);
+            let offers: Vec<Offer> = links.iter_mut().zip(&mut rngs).map(|(link, rng)| {
+                while link.wake(now, rng).is_some() {}
+                if kind < 2 {
+                    link.change(now, Change { up: Some(kind == 1), ..Change::default() });
+                }
+                link.offer(now, TestPacket::of(size), rng)
+            }).collect();
+            prop_assert_eq!(offers[0], offers[1]);
+        }
+        prop_assert_eq!(links[0].counters(), links[1].counters());
+    }
+
+    /// Every packet is accounted for with every kind of queue and every impairment that it allows.
     #[test]
     fn every_packet_of_a_link_that_is_not_plain_is_accounted_for(
         steps in prop::collection::vec((0u64..2_000_000, 40u32..1500, 0u32..5, any::<bool>()), 1..200),

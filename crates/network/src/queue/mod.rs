@@ -60,6 +60,9 @@ pub(crate) trait JudgeArrival {
         0
     }
 
+    /// At least one packet was accepted without a call since the last one.
+    fn accepted_unasked(&mut self) {}
+
     fn judge(&mut self, arrival: Arrival, rng: &mut impl Rng) -> Verdict;
 }
 
@@ -226,6 +229,12 @@ macro_rules! queues {
             /// See [`JudgeArrival::unasked`].
             pub(crate) fn unasked(&self) -> u32 {
                 match self { $(ArrivalQueue::$akind(queue) => queue.unasked(),)+ }
+            }
+
+            /// See [`JudgeArrival::accepted_unasked`].
+            #[inline(always)] // runs for every hop into a queue
+            pub(crate) fn accepted_unasked(&mut self) {
+                match self { $(ArrivalQueue::$akind(queue) => queue.accepted_unasked(),)+ }
             }
 
             /// Each kind puts `arrival` together by itself: drop-tail needs little of it.

@@ -157,15 +157,20 @@ pub(crate) struct RedQueue {
 }
 
 impl JudgeArrival for Box<RedQueue> {
-    /// Zero if a verdict depends on earlier arrivals.
+    /// Zero if the average depends on earlier arrivals.
     fn unasked(&self) -> u32 {
-        let Red { min, weight, spacing, .. } = self.red;
-        match weight == 1.0 && spacing == Spacing::Independent {
-            true => self.limit.min(min.0 as u64) as u32,
+        match self.red.weight == 1.0 {
+            true => self.limit.min(self.red.min.0 as u64) as u32,
             false => 0,
         }
     }
 
+    /// The average was below `min_th`.
+    fn accepted_unasked(&mut self) {
+        self.count = 0.0;
+    }
+
+    #[inline(always)] // runs for every hop into a queue
     fn judge(&mut self, arrival: Arrival, rng: &mut impl Rng) -> Verdict {
         self.update(arrival.now, arrival.backlog);
         if arrival.backlog.packets >= self.limit {
@@ -198,8 +203,13 @@ impl JudgeArrival for Box<RedQueue> {
 impl RedQueue {
     /// Floyd and Jacobson §4: after an idle time the average decays as if small packets had
     /// arrived.
+    #[inline(always)] // runs for every hop into a queue
     fn update(&mut self, now: Time, backlog: Backlog) {
         let w_q = self.red.weight;
+        if w_q == 1.0 {
+            self.avg = backlog.packets as f64;
+            return;
+        }
         let idle_from = backlog.idle_since.max(self.decayed_until);
         if backlog.packets == 0 && now > idle_from {
             let missed = now.since(idle_from).seconds() / self.packet_time;

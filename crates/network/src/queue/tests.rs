@@ -95,6 +95,7 @@ proptest! {
             let (Some(mut always), Some(mut seldom)) = (start(), start()) else { continue };
             let (mut now, unasked) = (Time::ZERO, u64::from(seldom.unasked()));
             let [mut all, mut some] = [Lcg(1), Lcg(1)];
+            let mut accepted = false;
             for (packets, gap) in &arrivals {
                 let last = now;
                 now = now + Span(*gap);
@@ -102,8 +103,16 @@ proptest! {
                 let backlog = Backlog { packets: *packets, bytes: 1500 * packets, idle_since };
                 let arrival = || Arrival { now, bytes: 1500, ecn_capable: true, backlog };
                 let verdict = match *packets < unasked {
-                    true => Verdict::Accept,
-                    false => seldom.judge(arrival, &mut some),
+                    true => {
+                        accepted = true;
+                        Verdict::Accept
+                    }
+                    false => {
+                        if std::mem::take(&mut accepted) {
+                            seldom.accepted_unasked();
+                        }
+                        seldom.judge(arrival, &mut some)
+                    }
                 };
                 prop_assert_eq!(verdict, always.judge(arrival, &mut all), "{:?}", queue);
             }

@@ -172,6 +172,37 @@ impl<E: CongestionController> Sender<E> {
         }
     }
 
+    /// An ACK has changed `me`: if that path may send nothing, and no other path could send, a poll
+    /// need not look for it.
+    #[inline(always)] // it has one caller
+    fn block_if_full(&mut self, me: usize) {
+        if !self.is_usual() || self.paths[me].window_has_room(1, &self.settings) {
+            return;
+        }
+        match self.several {
+            None => _ = self.paths[me].look_for_room(&self.settings),
+            Some(_) if self.only_candidate() == Some(me) => self.look_at_changed(),
+            Some(_) => return,
+        }
+        (self.starved, self.blocked) = (false, true);
+    }
+
+    /// Whether a deadline that the driver knows has moved to a later time than `now`, and nothing
+    /// else has happened.
+    fn is_too_early(&self, now: Time) -> bool {
+        let waits = self.blocked && !self.starved && self.is_usual();
+        waits && self.paths.iter().all(|path| path.timer.deadline > now)
+    }
+
+    /// The driver must be told of the next deadline.
+    fn look_at_timers(&mut self) {
+        if let Some(Several { readiness, .. }) = self.several.as_deref_mut() {
+            let timers = self.paths.iter().map(|path| path.timer.deadline);
+            readiness.timers = timers.min().unwrap_or(Time::NEVER);
+        }
+        self.sooner = true;
+    }
+
     /// Whether a connection with one path has used up its window: the common end of a poll.
     fn only_path_is_full(&mut self) -> bool {
         let [only] = &mut *self.paths else {
@@ -392,14 +423,21 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
             return; // a duplicate answer of a handshake
         }
         self.tell_delay(path, ack);
+        let before = self.paths[path].timer.deadline;
         self.on_ack(now, path, ack);
         self.unblock_path(path);
-        self.sooner = true;
+        // Without outstanding data, the next segment starts the timer.
+        let after = self.paths[path].timer.deadline;
+        self.sooner |= after < before || after == Time::NEVER || self.needs.siblings;
         self.refresh_siblings();
+        self.block_if_full(path);
     }
 
     fn on_deadline(&mut self, now: Time) {
-        self.run_timers(now, |_| None);
+        match self.is_too_early(now) {
+            true => self.look_at_timers(),
+            false => self.run_timers(now, |_| None),
+        }
     }
 
     fn on_sent(&mut self, path: usize, bytes: u32) {
@@ -428,6 +466,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
             return None;
         }
         match self.poll_usual(now) {
+            None if self.blocked => None,
             None => self.poll_unusual(now),
             usual => usual,
         }

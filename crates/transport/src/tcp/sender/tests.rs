@@ -114,11 +114,13 @@ impl Pair {
             let earlier = self.sender.earlier_deadline().unwrap_or(Time::NEVER);
             self.known = self.known.min(earlier);
             assert!(self.known <= deadline, "a driver would miss {deadline:?}");
-            self.now = at.min(deadline);
+            // A driver that has not heard of a later deadline wakes the sender too early.
+            let wake = if self.short { self.known } else { deadline };
+            self.now = at.min(wake);
             if self.now >= end {
                 return;
             }
-            match index.filter(|_| at <= deadline) {
+            match index.filter(|_| at <= wake) {
                 Some(index) => self.arrive(index),
                 None => {
                     self.known = Time::NEVER;

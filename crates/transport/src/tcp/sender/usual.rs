@@ -33,6 +33,13 @@ impl Path {
         }
     }
 
+    /// Whether it is calm and its window has no room for a segment, if [`Path::usual_room`] is
+    /// `room`.
+    #[inline(always)] // runs for every segment
+    fn is_full(&self, room: u64, settings: &SenderSettings) -> bool {
+        room < u64::from(settings.segment()) && self.is_calm() && self.may_use_host()
+    }
+
     /// Sends the next new data, if it is calm and allows `room` bytes, enough for a segment.
     #[inline(always)] // runs for every segment
     fn send_usual(
@@ -79,34 +86,42 @@ impl<E: CongestionController> Sender<E> {
     /// at once, if no other path could send.
     #[inline(always)] // runs for every ACK
     pub fn on_usual_ack(&mut self, now: Time, path: usize, ack: &UsualAck, sends: bool) -> Usual {
-        let usual = self.is_usual();
-        let side = &mut self.paths[path];
-        if !usual || !side.expects(ack.ack) {
+        if !self.is_usual() {
+            return Usual::No;
+        }
+        // Looked up once: after each store through `self` they would be read again.
+        let Sender { settings: shared, control, paths, unsent, several, .. } = self;
+        let (settings, count) = (&**shared, paths.len());
+        let side = &mut paths[path];
+        if !side.expects(ack.ack) {
             return Usual::No;
         }
         let acked = ack.ack - side.board.una;
         side.board.una = ack.ack;
         // Before control is called: fewer values are kept during that call.
-        self.data_una = match self.several {
+        self.data_una = match several {
             None => ack.ack, // the path's order is the connection's
-            Some(_) => self.data_una.max(ack.data_ack.min(self.unsent.nxt)),
+            Some(_) => self.data_una.max(ack.data_ack.min(unsent.nxt)),
         };
-        self.unsent.edge = self.unsent.edge.max(ack.window_edge);
-        self.look_whether_completed(now);
-        let side = &mut self.paths[path];
-        side.grow(now, ack.echo, acked, &self.settings, &mut self.control, path);
+        unsent.edge = unsent.edge.max(ack.window_edge);
+        if settings.source.ends_by(self.data_una) && self.completed == Time::NEVER {
+            self.completed = now;
+        }
+        side.grow(now, ack.echo, acked, settings, control, path);
+        let settings = &**shared; // need not be kept during that call
         let before = side.timer.deadline;
-        side.restart_calm_timer(now, &self.settings);
-        // Without outstanding data, the next segment starts the timer.
+        side.restart_calm_timer(now, settings);
+        // Without outstanding data, the next segment starts the timer. One comparison finds both,
+        // because `NEVER` is the last time.
         let after = side.timer.deadline;
-        self.sooner |= after < before || after == Time::NEVER;
+        self.sooner |= after.0.wrapping_add(1) <= before.0;
         let room = match sends && side.may_use_host() {
             true => side.window_beyond(side.board.outstanding()),
             false => 0,
         };
-        let released = match self.several {
+        let released = match several {
             None => {
-                let data = side.send_usual(now, room, &mut self.unsent, &self.settings);
+                let data = side.send_usual(now, room, unsent, settings);
                 self.blocked = data.is_some_and(|data| room <= u64::from(data.len));
                 if data.is_some() {
                     self.starved = false;
@@ -114,26 +129,23 @@ impl<E: CongestionController> Sender<E> {
                 }
                 data
             }
-            Some(_) => {
+            Some(several) => {
                 // If nothing is outstanding any more, its timer may have been the first one.
-                let alone = self.blocked && after < Time::NEVER;
-                self.send_on_several(now, path, alone, room)
+                let alone = std::mem::take(&mut self.blocked) && after < Time::NEVER;
+                let chosen = several.on_usual_ack(path, count, alone)
+                    && self.reinject.is_none()
+                    && !side.standing.backup;
+                let room = if chosen { room } else { 0 };
+                let data = side.send_usual(now, room, unsent, settings);
+                if let Some(Data { len, .. }) = data {
+                    (self.starved, self.last_path) = (false, path as u32);
+                    let room = room - u64::from(len);
+                    self.blocked = !several.look_at_calm(path, count, side, room, settings);
+                }
+                data
             }
         };
         released.map_or(Usual::Processed, Usual::Releases)
-    }
-
-    /// A usual ACK has changed path `me` of several, and no other if `alone`. Sends new data on it,
-    /// which allows `room` bytes, if no other path could send.
-    #[inline(always)] // runs for every ACK
-    fn send_on_several(&mut self, now: Time, me: usize, alone: bool, room: u64) -> Option<Data> {
-        self.blocked = false;
-        let (several, paths) = (self.several.as_deref_mut()?, self.paths.len());
-        let chosen = several.on_usual_ack(me, paths, alone) && self.reinject.is_none();
-        match chosen && !self.paths[me].standing.backup {
-            true => self.send_on_candidate(now, me, room),
-            false => None,
-        }
     }
 
     /// New data on `me`, the [`Sender::only_candidate`], which allows `room` bytes.
@@ -163,7 +175,7 @@ impl<E: CongestionController> Sender<E> {
     }
 
     /// The next segment, if it is usual: new data on a calm path with room for it, while no other
-    /// path could send.
+    /// path could send. If that path is calm and full, nothing can be sent.
     #[inline(always)] // runs for every segment
     pub(super) fn poll_usual(&mut self, now: Time) -> Option<Transmit<Data>> {
         if self.extensions.is_some() {
@@ -172,6 +184,11 @@ impl<E: CongestionController> Sender<E> {
         let (path, segment) = match &mut *self.paths {
             [only] => {
                 let room = only.usual_room();
+                if only.is_full(room, &self.settings) {
+                    (only.standing.cwnd_limited, only.standing.ready) = (true, false);
+                    (self.starved, self.blocked) = (false, true);
+                    return None;
+                }
                 let data = only.send_usual(now, room, &mut self.unsent, &self.settings)?;
                 self.blocked = room <= u64::from(data.len); // not even for one more byte
                 self.starved = false;
@@ -180,7 +197,13 @@ impl<E: CongestionController> Sender<E> {
             }
             _ => {
                 let me = self.only_candidate()?;
-                (me, self.send_on_candidate(now, me, self.paths[me].usual_room())?)
+                let room = self.paths[me].usual_room();
+                if self.paths[me].is_full(room, &self.settings) {
+                    self.look_at_changed();
+                    (self.starved, self.blocked) = (false, true);
+                    return None;
+                }
+                (me, self.send_on_candidate(now, me, room)?)
             }
         };
         Some(Transmit { path, segment })
