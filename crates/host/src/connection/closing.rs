@@ -179,8 +179,8 @@ impl Connection {
         self.send_fin(now, path);
     }
 
-    /// Other subflows have delivered what is not acknowledged on `path`: its FIN waits a timeout for
-    /// that. Then the subflow is reset (RFC 8684 §3.3.3), as it is if it has timed out: Linux
+    /// Other subflows have delivered what is not acknowledged on `path`: its FIN waits a timeout
+    /// for that. Then the subflow is reset (RFC 8684 §3.3.3), as it is if it has timed out: Linux
     /// answers what is sent again with a reset, once its application has closed.
     fn linger(&mut self, now: Time, path: usize, wait: Span) {
         let dead = self.sender.as_ref().is_some_and(|it| it.repairs_timeout(path));
