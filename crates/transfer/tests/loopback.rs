@@ -2,9 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
+use std::collections::VecDeque;
 use std::fs;
+use std::net::{SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use transfer::{Error, Fetch, FetchOptions, Identity, Report, ServeOptions, Server, Trust, sha256};
 
@@ -64,6 +68,54 @@ fn serving<T>(server: &Server, client: impl FnOnce() -> T) -> T {
     })
 }
 
+/// Runs `client` with an address from which everything comes to `server` and back 5 ms later. Over
+/// loopback alone the window of one path may never be full, and the other path carries nothing.
+fn delaying<T>(server: SocketAddr, client: impl FnOnce(SocketAddr) -> T) -> T {
+    let front = UdpSocket::bind("127.0.0.1:0").unwrap();
+    front.set_nonblocking(true).unwrap();
+    let (address, stop) = (front.local_addr().unwrap(), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| relay(&front, server, &stop));
+        let done = client(address);
+        stop.store(true, Ordering::Relaxed);
+        done
+    })
+}
+
+/// Each address of the client has a socket of its own to the server, as behind a NAT.
+fn relay(front: &UdpSocket, server: SocketAddr, stop: &AtomicBool) {
+    let mut ways: Vec<(SocketAddr, UdpSocket)> = Vec::new();
+    let mut line: VecDeque<(Instant, usize, bool, Vec<u8>)> = VecDeque::new();
+    let mut buffer = vec![0; 65_536];
+    while !stop.load(Ordering::Relaxed) {
+        let due = Instant::now() + Duration::from_millis(5);
+        while let Ok((length, from)) = front.recv_from(&mut buffer) {
+            let known = ways.iter().position(|(client, _)| *client == from);
+            let way = known.unwrap_or_else(|| {
+                let out = UdpSocket::bind("127.0.0.1:0").unwrap();
+                out.connect(server).unwrap();
+                out.set_nonblocking(true).unwrap();
+                ways.push((from, out));
+                ways.len() - 1
+            });
+            line.push_back((due, way, true, buffer[..length].to_vec()));
+        }
+        for (way, (_, out)) in ways.iter().enumerate() {
+            while let Ok(length) = out.recv(&mut buffer) {
+                line.push_back((due, way, false, buffer[..length].to_vec()));
+            }
+        }
+        while let Some((_, way, forth, packet)) =
+            line.pop_front_if(|(due, ..)| *due <= Instant::now())
+        {
+            let (client, out) = &ways[way];
+            // A full buffer loses the packet, as a queue would.
+            let _ = if forth { out.send(&packet) } else { front.send_to(&packet, *client) };
+        }
+        thread::sleep(Duration::from_micros(200));
+    }
+}
+
 fn fetched(options: &FetchOptions) -> Result<Report, Error> {
     Fetch::new(options)?.run()
 }
@@ -84,7 +136,13 @@ fn a_file_comes_over_two_paths_byte_for_byte() {
     let world = World::new();
     let bytes = written(&world.at("shelf/deep/a"), 20_000_000);
     let server = world.server("noq:newreno");
-    let report = serving(&server, || fetched(&world.options(&server, "deep/a"))).unwrap();
+    let report = serving(&server, || {
+        delaying(server.address(), |relay| {
+            let target = format!("{relay}/deep/a");
+            fetched(&FetchOptions { target, ..world.options(&server, "") })
+        })
+    });
+    let report = report.unwrap();
     assert!(report.complete);
     assert!(fs::read(world.at("out")).unwrap() == bytes);
     assert_eq!(report.sha256, Some(sha256(&bytes)));
