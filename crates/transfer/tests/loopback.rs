@@ -1,6 +1,7 @@
 //! Whole transfers over loopback, whose addresses 127.0.0.2 and 127.0.0.3 are two paths.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+#![expect(clippy::disallowed_methods, reason = "the link between both ends delays by the clock")]
 
 use std::collections::VecDeque;
 use std::fs;
@@ -105,9 +106,8 @@ fn relay(front: &UdpSocket, server: SocketAddr, stop: &AtomicBool) {
                 line.push_back((due, way, false, buffer[..length].to_vec()));
             }
         }
-        while let Some((_, way, forth, packet)) =
-            line.pop_front_if(|(due, ..)| *due <= Instant::now())
-        {
+        while line.front().is_some_and(|(due, ..)| *due <= Instant::now()) {
+            let (_, way, forth, packet) = line.pop_front().unwrap();
             let (client, out) = &ways[way];
             // A full buffer loses the packet, as a queue would.
             let _ = if forth { out.send(&packet) } else { front.send_to(&packet, *client) };
