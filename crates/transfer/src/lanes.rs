@@ -1,6 +1,7 @@
 //! The paths of a connection over its life: which there are, what they carried, and that those of a
 //! client are opened again after a failure.
 
+use crate::controllers::PATHS;
 use crate::message::SendingPath;
 use crate::transport::PATH_IDLE;
 use noq::{
@@ -51,14 +52,18 @@ impl Paths {
     /// Follows the paths of a connection until it ends.
     pub(crate) async fn follow(self, connection: Connection) {
         let mut events = connection.path_events();
-        self.opened(&connection, PathId::ZERO);
+        self.open_unseen(&connection);
         let mut tick = interval(PING);
         loop {
             tokio::select! {
                 event = events.next() => match event {
                     Some(Ok(PathEvent::Established { id, .. })) => self.opened(&connection, id),
                     Some(Ok(PathEvent::Abandoned { id, .. })) => self.closed(id),
-                    Some(_) => self.look(),
+                    Some(Ok(_)) => self.look(),
+                    Some(Err(_)) => {
+                        self.open_unseen(&connection);
+                        self.look();
+                    }
                     None => return,
                 },
                 _ = tick.tick() => self.ping(),
@@ -75,6 +80,18 @@ impl Paths {
                 // A path that closes just now needs no ping.
                 let _ = path.ping();
             }
+        }
+    }
+
+    /// Finds the paths whose events were lost: they opened before anyone listened, or events came
+    /// too fast.
+    fn open_unseen(&self, connection: &Connection) {
+        let newest = self.locked().iter().map(|seen| seen.id).max().unwrap_or(PathId::ZERO);
+        let last = newest.saturating_add(PATHS);
+        let mut id = PathId::ZERO;
+        while id <= last {
+            self.opened(connection, id);
+            id = id.saturating_add(1_u32);
         }
     }
 
