@@ -142,6 +142,14 @@ fn opened(wire: &mut Wire) -> (Subflow, Id) {
     (subflow, wire.host.accept().expect("a connection"))
 }
 
+/// A connection that the peer has opened without MPTCP.
+fn opened_as_tcp(wire: &mut Wire) -> (Subflow, Id) {
+    let answer = asked(wire, Vec::new());
+    let subflow = Subflow { from: PEER, to: HOST, iss: answer.segment.seq, key: 0 };
+    wire.send(&subflow.segment(1, Vec::new()), &[]);
+    (subflow, wire.host.accept().expect("a connection"))
+}
+
 /// The number of the first byte of the peer's data.
 fn first_data() -> u64 {
     initial_data_sequence(Hash::Sha256, KEY).wrapping_add(1)
@@ -281,10 +289,7 @@ fn a_packet_from_before_what_was_acknowledged_is_answered_and_changes_nothing() 
 #[test]
 fn data_without_an_acknowledgement_are_dropped() {
     let mut wire = Wire::new(|settings| settings.multipath = false);
-    let answer = asked(&mut wire, Vec::new());
-    let subflow = Subflow { from: PEER, to: HOST, iss: answer.segment.seq, key: 0 };
-    wire.send(&subflow.segment(1, Vec::new()), &[]);
-    let id = wire.host.accept().expect("a connection");
+    let (subflow, id) = opened_as_tcp(&mut wire);
     wire.send(&TcpSegment { ack: None, ..subflow.segment(1, Vec::new()) }, &[7; 10]);
     assert_eq!(wire.host.readable(id), 0, "RFC 9293 §3.10.7.4, fifth");
     wire.send(&subflow.segment(1, Vec::new()), &[7; 10]);
@@ -362,10 +367,7 @@ fn a_join_opens_no_more_of_the_window_than_the_buffer_has_room_for() {
 #[test]
 fn an_acknowledgement_stands_within_a_window_that_was_taken_back() {
     let mut wire = Wire::new(|settings| settings.multipath = false);
-    let answer = asked(&mut wire, Vec::new());
-    let subflow = Subflow { from: PEER, to: HOST, iss: answer.segment.seq, key: 0 };
-    wire.send(&subflow.segment(1, Vec::new()), &[]);
-    let id = wire.host.accept().expect("a connection");
+    let (subflow, id) = opened_as_tcp(&mut wire);
     wire.host.write(wire.now, id, &[7; 5_000]);
     let next = subflow.iss.wrapping_add(1 + 5_000);
     assert_eq!(wire.collect().iter().map(|it| it.payload.len()).sum::<usize>(), 5_000);

@@ -1,10 +1,11 @@
-//! Data that the peer's connection lacks though its subflows have acknowledged them (RFC 8684
+//! Data that the peer's connection lacks though its subflows have acknowledged it (RFC 8684
 //! §3.3.6): Linux drops what has no room in the buffer of the connection, and a proxy may have
 //! acknowledged what never arrived.
 
 use super::Connection;
 use crate::retry::Retry;
 use units::Time;
+use wire::Range;
 
 /// The repetition of such data.
 #[derive(Debug, Default)]
@@ -20,25 +21,24 @@ impl Connection {
     /// Sends the oldest data again if the peer's connection has not acknowledged it for a timeout
     /// and no subflow has it outstanding; `before` is what the peer expected until now.
     pub(super) fn look_at_data(&mut self, now: Time, before: u64) {
-        let wait = self.wait();
-        let Some(sender) = self.sender.as_mut().filter(|_| self.session.is_some()) else {
-            self.repeating.retry = Retry::OFF;
-            return;
+        let outstanding = match (&self.session, &self.sender) {
+            (Some(_), Some(sender)) => sender.outstanding(),
+            _ => Range::default(),
         };
-        let outstanding = sender.outstanding();
-        let Repeating { retry, until } = &mut self.repeating;
         if outstanding.is_empty() {
-            *retry = Retry::OFF;
-            return;
+            self.repeating.retry = Retry::OFF;
+        } else if outstanding.start > before || self.repeating.retry.at == Time::NEVER {
+            self.repeating.retry = Retry::begin(now, self.wait());
+            self.repeat_missing(outstanding.start);
+        } else if self.repeating.retry.is_due(now) {
+            self.repeating.until = outstanding.end;
+            self.repeat_missing(outstanding.start);
         }
-        if outstanding.start > before || retry.at == Time::NEVER {
-            *retry = Retry::begin(now, wait);
-        } else if retry.is_due(now) {
-            *until = outstanding.end;
-        } else {
-            return;
-        }
-        if outstanding.start < *until {
+    }
+
+    /// Sends the data from `start` on again, if it may be missing.
+    fn repeat_missing(&mut self, start: u64) {
+        if let Some(sender) = self.sender.as_mut().filter(|_| start < self.repeating.until) {
             sender.repeat_data();
         }
     }
