@@ -319,8 +319,15 @@ impl<P: Packet> Link<P> {
         Some(self.last_arrival)
     }
 
-    /// Removes the packets that have come out of a plain link by `now`; returns how many.
+    /// [`Link::pass`] for an unlimited link.
     #[inline(always)] // runs for every hop
+    pub fn pass_unlimited(&mut self, now: Time, kept: P) -> Time {
+        self.offer_unlimited(now, kept);
+        self.last_arrival
+    }
+
+    /// Removes the packets that have come out of a plain link by `now`; returns how many.
+    #[inline(never)] // runs seldom, for many packets
     pub fn release(&mut self, now: Time) -> u64 {
         debug_assert!(self.is_plain(), "its packets may be lost or copied");
         let mut packets = 0;
@@ -329,6 +336,15 @@ impl<P: Packet> Link<P> {
             packets += 1;
         }
         packets
+    }
+
+    /// [`Link::release`] if the next packet would need more memory.
+    #[inline(always)] // runs for every hop
+    pub fn make_room(&mut self, now: Time) -> u64 {
+        match self.line.is_full() {
+            true => self.release(now),
+            false => 0,
+        }
     }
 
     /// What is kept of the packets in a plain link, oldest first.

@@ -28,6 +28,11 @@ impl<T: Copy + Default> Ring<T> {
         self.tail.wrapping_sub(self.head)
     }
 
+    /// Whether the next item needs more memory.
+    pub(crate) fn is_full(&self) -> bool {
+        self.len() as usize == self.slots.len()
+    }
+
     /// Ordinal of the oldest item; in an empty ring, of the next item to be pushed.
     pub(crate) fn head(&self) -> u32 {
         self.head
@@ -44,7 +49,7 @@ impl<T: Copy + Default> Ring<T> {
 
     #[inline(always)] // runs for every hop
     pub(crate) fn push(&mut self, item: T) {
-        if self.len() as usize == self.slots.len() {
+        if self.is_full() {
             self.grow();
         }
         let slot = self.slot(self.tail);

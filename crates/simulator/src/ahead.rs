@@ -8,6 +8,7 @@
 use crate::agenda::STAGES;
 use crate::ends::{Ends, Pair};
 use crate::event_source::{EventSource, Numbering, Wake};
+use crate::feeders::{Entered, Feeders};
 use crate::packed::PackedSegment;
 use crate::world::{Flow, Path, World};
 use network::{Link, prefetch, prefetch_whole};
@@ -18,6 +19,7 @@ struct Ahead<'a> {
     sources: Numbering,
     links: &'a [Link<PackedSegment>],
     hops: &'a [Hop],
+    feeders: &'a Feeders,
     paths: &'a [Path],
     flows: &'a [Flow],
 }
@@ -26,6 +28,8 @@ struct Ahead<'a> {
 enum Next<'a> {
     /// A link that is not a feeder, or the private line behind one.
     Link(&'a Link<PackedSegment>),
+    /// A receiver behind feeders, and the first hop of its answers. The last feeder may be private.
+    Answered(Option<&'a Link<Entered>>, &'a Flow, &'a Hop),
     /// An end of a connection, and the first hop of the packets that it sends.
     End(&'a Flow, &'a Hop),
 }
@@ -37,11 +41,11 @@ impl World {
     pub(crate) fn look_ahead(
         sources: Numbering,
         links: &[Link<PackedSegment>],
-        hops: &[Hop],
+        (hops, feeders): (&[Hop], &Feeders),
         (paths, flows): (&[Path], &[Flow]),
         later: [EventSource; STAGES],
     ) {
-        Ahead { sources, links, hops, paths, flows }.prefetch(later);
+        Ahead { sources, links, hops, feeders, paths, flows }.prefetch(later);
     }
 }
 
@@ -60,10 +64,15 @@ impl Ahead<'_> {
                 prefetch_whole(flow);
                 prefetch(hop);
             }
+            Some(Next::Answered(line, flow, hop)) => {
+                line.inspect(|line| prefetch_whole(*line));
+                prefetch_whole(flow);
+                prefetch(hop);
+            }
             None => {}
         }
         if let Some(packet) = self.packet(second)
-            && let Some(Next::End(flow, hop)) = self.next(packet)
+            && let Some(Next::End(flow, hop) | Next::Answered(_, flow, hop)) = self.next(packet)
         {
             prefetch_path(flow, packet);
             self.link_of(*hop).inspect(|link| prefetch_whole(*link));
@@ -71,6 +80,10 @@ impl Ahead<'_> {
         match self.packet(first).and_then(|packet| self.next(packet)) {
             Some(Next::Link(link)) => link.prefetch_back(),
             Some(Next::End(_, hop)) => _ = self.link_of(*hop).inspect(|link| link.prefetch_back()),
+            Some(Next::Answered(line, _, hop)) => {
+                line.inspect(|line| line.prefetch_back());
+                self.link_of(*hop).inspect(|link| link.prefetch_back());
+            }
             None => {}
         }
     }
@@ -102,7 +115,7 @@ impl Ahead<'_> {
         let cursor = packet.cursor() as usize;
         match self.hops[cursor].target() {
             HopTarget::Link(link) => Some(Next::Link(&self.links[link as usize])),
-            HopTarget::Feeder(_) => self.link_of(self.hops[cursor + 1]).map(Next::Link),
+            HopTarget::Feeder(_) => self.behind_feeder(packet, cursor + 1),
             HopTarget::Arrived => {
                 let Path { flow, forward, back, .. } = self.paths[packet.path() as usize];
                 let first = if packet.is_answer() { forward } else { back };
@@ -110,6 +123,18 @@ impl Ahead<'_> {
             }
             _ => None,
         }
+    }
+
+    /// What a packet enters behind a feeder, whose next hop is at `cursor`.
+    fn behind_feeder(&self, packet: &PackedSegment, cursor: usize) -> Option<Next<'_>> {
+        let line = match self.hops[cursor].target() {
+            HopTarget::Link(link) => return self.links.get(link as usize).map(Next::Link),
+            HopTarget::Feeder(line) => Some(&self.feeders.list[line as usize].link),
+            _ => None,
+        };
+        let Path { flow, back, .. } = self.paths[packet.path() as usize];
+        let (flow, hop) = (&self.flows[flow as usize], &self.hops[back as usize]);
+        (!packet.is_answer()).then_some(Next::Answered(line, flow, hop))
     }
 }
 

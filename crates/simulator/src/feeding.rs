@@ -1,60 +1,195 @@
 //! Packets in feeders: see `feeders.rs`.
 //!
-//! A feeder keeps its packets until they have come out, for its queue and its counters. An observer
-//! of a line sees only the packets that have entered it by then: see [`World::pause`].
+//! A feeder keeps a record of its packets until they have come out, for its queue and its counters.
+//! An observer sees only the steps that have been taken by then: see [`World::pause`].
 
+use crate::ends::Ends;
 use crate::event_source::Wake;
-use crate::feeders::{Entered, Feeder, Feeders};
-use crate::packed::PackedSegment;
+use crate::feeders::{Entered, Feeder, Leap, Received};
+use crate::packed::{Envelope, PackedSegment};
 use crate::trace::EventKind;
-use crate::world::World;
+use crate::world::{Flow, Path, World};
 use network::{Offer, Packet};
-use topology::{HopTarget, LazyStream};
+use topology::{Hop, HopTarget, LazyStream};
+use transport::ReceivingEndpoint;
+use units::Time;
 
 impl World {
-    /// Puts a packet into a feeder, and into the private line after it for the time when it leaves
-    /// the feeder.
+    /// Puts a packet into a feeder. It takes its next steps at once, for the times at which it
+    /// comes out of this and further feeders.
     #[inline(never)] // keeps the code of other hops short
     pub(crate) fn feed(&mut self, mut packet: PackedSegment, feeder: u32) {
         packet.advance();
-        let HopTarget::Link(line) = self.hops[packet.cursor() as usize].target() else {
-            unreachable!("a line is behind a feeder")
-        };
+        let next = self.hops[packet.cursor() as usize];
         let Feeder { number, link } = &mut self.feeders.list[feeder as usize];
-        self.totals.hops += link.release(self.now);
+        self.totals.hops += link.make_room(self.now);
         let number = *number;
-        let kept = Entered { bytes: packet.bytes(), line };
+        let kept = Entered { bytes: packet.bytes(), next };
         let passed = link.pass(self.now, &mut packet, kept, || LazyStream {
             streams: &mut self.streams,
             index: number,
         });
-        let Some(enters) = passed else {
-            return self.lose(packet, number, EventKind::Dropped);
-        };
-        packet.advance();
-        if let Offer::Wake(at) = self.links[line as usize].offer_unlimited(enters, packet) {
-            self.agenda.schedule(self.sources.source(Wake::Link(line)), at);
+        match passed {
+            Some(out) => self.go_ahead(packet, next, out),
+            None => self.lose(packet, number, EventKind::Dropped),
         }
     }
 
-    /// Prepares the world for an observer: feeders release packets that have come out, and lines
-    /// withhold packets that have not entered them.
-    pub(crate) fn pause(&mut self) {
-        let Feeders { list, withheld } = &mut self.feeders;
-        for Feeder { link, .. } in list {
-            self.totals.hops += link.release(self.now);
-            for Entered { line, .. } in link.inside() {
-                self.links[*line as usize].withhold(1);
-                withheld.push(*line);
+    /// A packet comes out of a feeder at `at`, and takes its `next` steps.
+    #[inline(always)] // it has one caller
+    fn go_ahead(&mut self, mut packet: PackedSegment, mut next: Hop, mut at: Time) {
+        loop {
+            match next.target() {
+                HopTarget::Link(line) => {
+                    packet.advance();
+                    let offer = self.links[line as usize].offer_unlimited(at, packet);
+                    if let Offer::Wake(out) = offer {
+                        self.agenda.schedule(self.sources.source(Wake::Link(line)), out);
+                    }
+                    return;
+                }
+                HopTarget::Feeder(line) => {
+                    packet.advance();
+                    next = self.hops[packet.cursor() as usize];
+                    let Feeder { link, .. } = &mut self.feeders.list[line as usize];
+                    self.totals.hops += link.make_room(self.now);
+                    at = link.pass_unlimited(at, Entered { bytes: packet.bytes(), next });
+                }
+                HopTarget::Answered(_) => {
+                    packet = self.answer_ahead(&packet, at);
+                    next = self.hops[packet.cursor() as usize];
+                }
+                other => unreachable!("{other:?} is not behind a feeder"),
             }
+        }
+    }
+
+    /// The ACK of a segment of TCP that arrives at `at`.
+    #[inline(always)] // it has one caller
+    fn answer_ahead(&mut self, packet: &PackedSegment, at: Time) -> PackedSegment {
+        debug_assert!(self.watch.is_none(), "an observer would be shown the future");
+        let number = packet.path();
+        let Path { flow, back, lower_effort, count, .. } = &mut self.paths[number as usize];
+        let Flow { ends: Ends::Tcp(tcp), header, .. } = &mut self.flows[*flow as usize] else {
+            unreachable!("a receiver of another protocol is not behind a feeder")
+        };
+        self.totals.delivered += 1;
+        self.totals.sent += 1;
+        count.arrived_bytes += u64::from(packet.bytes());
+        let header = u32::from(*header);
+        let envelope =
+            Envelope { header, path: number, cursor: *back, lower_effort: *lower_effort };
+        match tcp.receiver.on_usual_data(0, &packet.as_data()) {
+            Some(ack) => PackedSegment::usual_ack(&ack, envelope),
+            None => self.answer_unusual_ahead(packet, at, envelope),
+        }
+    }
+
+    /// The ACK of a segment that is not usual.
+    #[inline(never)] // keeps the code of usual segments short
+    fn answer_unusual_ahead(
+        &mut self,
+        packet: &PackedSegment,
+        at: Time,
+        envelope: Envelope,
+    ) -> PackedSegment {
+        let (path, data) = (packet.path(), packet.as_data());
+        let flow = self.paths[path as usize].flow as usize;
+        let before = Received::by(&self.flows[flow].ends, 0);
+        let Ends::Tcp(tcp) = &mut self.flows[flow].ends else {
+            unreachable!("a receiver of another protocol is not behind a feeder")
+        };
+        let Some(ack) = tcp.receiver.on_data(at, 0, &data) else {
+            unreachable!("a receiver that waits is not behind a feeder")
+        };
+        let change = Received::by(&self.flows[flow].ends, 0).since(before);
+        let beyond = change.since(Received::in_order(data.len.into()));
+        let leaps = &mut self.feeders.leaps;
+        if leaps.len() == leaps.capacity() {
+            leaps.retain(|leap| leap.at > self.now);
+        }
+        leaps.push(Leap { path, at, beyond });
+        PackedSegment::ack(&ack, envelope, &mut self.store)
+    }
+
+    /// Prepares the world for an observer: feeders release packets that have come out, and the next
+    /// steps of the others are withheld.
+    pub(crate) fn pause(&mut self) {
+        for Feeder { link, .. } in &mut self.feeders.list {
+            self.totals.hops += link.release(self.now);
+            self.feeders.withheld.extend(link.inside());
+        }
+        for number in 0..self.feeders.withheld.len() {
+            self.withhold(self.feeders.withheld[number]);
+        }
+        self.feeders.leaps.retain(|leap| leap.at > self.now);
+        for Leap { path, beyond, .. } in &self.feeders.leaps {
+            self.feeders.unseen.entry(*path).or_default().add(*beyond);
+        }
+    }
+
+    /// Withholds the next step of a packet that is still in a feeder.
+    fn withhold(&mut self, Entered { bytes, next }: Entered) {
+        match next.target() {
+            HopTarget::Link(line) => self.links[line as usize].withhold(1),
+            HopTarget::Feeder(line) => self.feeders.list[line as usize].link.withhold(1),
+            HopTarget::Answered(path) => {
+                self.totals.delivered -= 1;
+                self.totals.sent -= 1;
+                let Path { flow, back, count, .. } = &mut self.paths[path as usize];
+                count.arrived_bytes -= u64::from(bytes);
+                let payload = bytes - u32::from(self.flows[*flow as usize].header);
+                let unseen = self.feeders.unseen.entry(path).or_default();
+                unseen.add(Received::in_order(payload.into()));
+                // Its ACK has taken a step of its own.
+                let next = self.hops[*back as usize];
+                self.withhold(Entered { bytes: 0, next });
+            }
+            other => unreachable!("{other:?} is not behind a feeder"),
         }
     }
 
     /// The world goes on after a pause.
     pub(crate) fn go_on(&mut self) {
-        for line in self.feeders.withheld.drain(..) {
-            self.links[line as usize].readmit(1);
+        while let Some(entered) = self.feeders.withheld.pop() {
+            self.readmit(entered);
         }
+        self.feeders.unseen.clear();
+    }
+
+    /// Ends [`World::withhold`].
+    fn readmit(&mut self, Entered { bytes, next }: Entered) {
+        match next.target() {
+            HopTarget::Link(line) => self.links[line as usize].readmit(1),
+            HopTarget::Feeder(line) => self.feeders.list[line as usize].link.readmit(1),
+            HopTarget::Answered(path) => {
+                self.totals.delivered += 1;
+                self.totals.sent += 1;
+                let Path { back, count, .. } = &mut self.paths[path as usize];
+                count.arrived_bytes += u64::from(bytes);
+                let next = self.hops[*back as usize];
+                self.readmit(Entered { bytes: 0, next });
+            }
+            other => unreachable!("{other:?} is not behind a feeder"),
+        }
+    }
+
+    /// The counters of the receiver of a path, during a pause.
+    pub(crate) fn received(&self, path: u32) -> Received {
+        let Path { flow, .. } = self.paths[path as usize];
+        let Flow { ends, first_path, .. } = &self.flows[flow as usize];
+        let all = Received::by(ends, (path - first_path) as usize);
+        match self.feeders.unseen.get(&path) {
+            Some(unseen) => all.since(*unseen),
+            None => all,
+        }
+    }
+}
+
+impl Received {
+    /// The counters of the receiver of a connection; bytes taken are those of one `path`.
+    fn by(ends: &Ends, path: usize) -> Self {
+        Received { delivered: ends.delivered(), held: ends.held(), taken: ends.taken(path) }
     }
 }
 
@@ -132,7 +267,7 @@ mod tests {
 
     /// The numbers of the feeders of a plan.
     fn feeders(plan: &Plan) -> Vec<u32> {
-        build(plan, 1).0.feeders.list.iter().map(|feeder| feeder.number).collect()
+        build(plan, 1, false).0.feeders.list.iter().map(|feeder| feeder.number).collect()
     }
 
     /// All observable results of a run, without counts of events.
@@ -140,18 +275,27 @@ mod tests {
         format!("{:?}", Outcome { digest: 0, events: 0, ..outcome.clone() })
     }
 
+    /// The places at which two texts begin to differ, if they do.
+    fn difference(one: &str, other: &str) -> Option<String> {
+        let same = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+        let around = |text: &str| {
+            text.get(same.saturating_sub(200)..text.len().min(same + 100)).map(str::to_owned)
+        };
+        (one != other).then(|| format!("{:?}, and {:?}", around(one), around(other)))
+    }
+
     #[test]
     fn a_link_that_leads_to_private_lines_alone_is_a_feeder() {
-        assert_eq!(feeders(&plan(USUAL)), [0, 1], "shared and back");
+        assert_eq!(feeders(&plan(USUAL)), [0, 1, 8], "shared and back");
         let mut beside = plan(USUAL);
         beside.classes[0].paths[0].links.truncate(1);
-        assert_eq!(feeders(&beside), [1], "some packets of the shared link go nowhere else");
+        assert_eq!(feeders(&beside), [1, 5], "some packets of the shared link go nowhere else");
         let common = plan(Different { per_user: false, ..USUAL });
         assert_eq!(feeders(&common), [0u32; 0], "others reach the line too");
-        let (mut world, _) = build(&plan(USUAL), 1);
+        let (mut world, _) = build(&plan(USUAL), 1, false);
         world.wake_feeders();
         let own = 2; // the line of the first user
-        let found = Feeders::find(&mut world.hops, &mut world.links, [own].into_iter());
+        let found = Feeders::lay(&mut world.hops, &mut world.links, &[own]);
         assert_eq!(found.list.len(), 1);
         assert_eq!(found.list[0].number, 1, "that line changes");
     }
@@ -170,9 +314,72 @@ mod tests {
             let observe = Observe { series: true, events: Some(1000) };
             let usual = run(&plan, seed, observe, &Default::default()).unwrap();
             let woken = crate::run::run_without_feeders(&plan, seed, observe);
-            prop_assert_eq!(seen(&usual), seen(&woken));
+            prop_assert_eq!(difference(&seen(&usual), &seen(&woken)), None);
             prop_assert_eq!(usual.events < woken.events, !feeders(&plan).is_empty());
         }
+
+        #[test]
+        fn whether_a_receiver_answers_ahead_of_time_shows_in_nothing_but_the_number_of_events(
+            (queue, shape, shared) in (0usize..4, 0usize..SHAPES.len(), 500u64..20_000),
+            delays in [0u64..20_000, 0u64..3],
+            (sack, dsack, buffer) in (any::<bool>(), any::<bool>(), 5u64..100),
+            (ms, seed) in (1u64..200, 0u64..100),
+        ) {
+            let plan = answered(SHAPES[shape], QUEUES[queue], shared, delays, &format!(
+                "sack = {sack}\ndsack = {}\nreceive_buffer = '{buffer} kB'\n", sack && dsack
+            ), ms);
+            let observe = Observe { series: true, events: None };
+            let usual = run(&plan, seed, observe, &Default::default()).unwrap();
+            let woken = crate::run::run_without_feeders(&plan, seed, observe);
+            prop_assert_eq!(difference(&seen(&usual), &seen(&woken)), None);
+            prop_assert!(usual.events < woken.events, "{} events", woken.events);
+            let observe = Observe { series: true, events: Some(1000) };
+            let mut watched = run(&plan, seed, observe, &Default::default()).unwrap();
+            watched.events_log = None;
+            let watched = format!("{watched:?}");
+            prop_assert_eq!(difference(&format!("{usual:?}"), &watched), None);
+        }
+    }
+
+    /// Routes of data and of ACKs on which receivers answer ahead of time.
+    const SHAPES: [[&str; 2]; 5] = [
+        ["'shared'", "'back'"],
+        ["'shared', 'own'", "'own-back', 'back'"],
+        ["'access', 'shared', 'own'", "'own-back', 'back', 'home'"],
+        ["'shared', 'own', 'own-too'", "'own-back', 'home'"],
+        ["'access', 'shared'", "'back', 'home'"],
+    ];
+
+    /// Users of TCP whose receivers answer every segment at once, and a user that does not.
+    fn answered(
+        [links, back]: [&str; 2],
+        queue: &str,
+        shared: u64,
+        [delay, behind]: [u64; 2],
+        transport: &str,
+        ms: u64,
+    ) -> Plan {
+        let own: String = ["access", "own", "own-too", "own-back", "home"]
+            .map(|name| {
+                format!("[[link]]\nname = '{name}'\ndelay = '{behind} us'\nper_user = true\n")
+            })
+            .concat();
+        let text = format!(
+            "name = 'x'\nduration = '3 s'\nwarmup = '500 ms'\nsample = '{ms} ms'\n\
+             [transport]\ndelayed_ack = '0 s'\n{transport}{own}\
+             [[link]]\nname = 'shared'\nrate = '{shared} kb/s'\ndelay = '{delay} us'\n\
+             queue = {queue}\n[[link]]\nname = 'back'\ndelay = '5 ms'\n\
+             [[link]]\nname = 'else'\nrate = '3 Mb/s'\ndelay = '{delay} us'\n\
+             [[link]]\nname = 'else-back'\ndelay = '1 ms'\n\
+             [[flow]]\nname = 'bulk'\ncount = 3\nspread = '50 ms'\ncontroller = 'reno'\n\
+             path = [{{ links = [{links}], back = [{back}] }}]\n\
+             [[flow]]\nname = 'short'\ncount = 2\nspread = '900 ms'\ncontroller = 'reno'\n\
+             transfer = '40 kB'\npath = [{{ links = [{links}], back = [{back}] }}]\n\
+             [[flow]]\nname = 'two'\ncontroller = 'lia'\npath = [\
+             {{ links = ['else'], back = ['else-back'] }}, \
+             {{ links = ['else'], back = ['else-back'] }}]\n"
+        );
+        Plan::read(&text, "x.toml", &[]).unwrap()
     }
 
     impl super::World {
@@ -180,8 +387,10 @@ mod tests {
         pub(crate) fn wake_feeders(&mut self) {
             let Feeders { list, .. } = std::mem::take(&mut self.feeders);
             for hop in &mut self.hops {
-                if let HopTarget::Feeder(feeder) = hop.target() {
-                    *hop = Hop::link(list[feeder as usize].number);
+                match hop.target() {
+                    HopTarget::Feeder(feeder) => *hop = Hop::link(list[feeder as usize].number),
+                    HopTarget::Answered(_) => *hop = Hop::ARRIVED,
+                    _ => {}
                 }
             }
             for Feeder { number, link } in list {

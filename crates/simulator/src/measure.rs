@@ -1,7 +1,6 @@
 //! Measurements of a running world. They do not change it: the digest of a run is the same with any
 //! sampling.
 
-use crate::ends::Ends;
 use crate::result::{
     ClassResult, CodingResult, FlowResult, InternalSeries, Outcome, PathResult, PathSeries, Series,
 };
@@ -129,8 +128,8 @@ impl<'a> Meter<'a> {
         self.baseline = Baseline {
             counts: world.paths.iter().map(|path| path.count).collect(),
             tallies: reports(world).map(|report| Tally::of(&report)).collect(),
-            goodput: world.flows.iter().map(|flow| flow.ends.delivered()).collect(),
-            taken: received(world, Ends::taken),
+            goodput: delivered(world).collect(),
+            taken: taken(world),
             coded: coded(world).map(|(_, heard, verdicts)| (heard, verdicts)).collect(),
         };
     }
@@ -145,7 +144,8 @@ impl<'a> Meter<'a> {
             series.t_s.push(world.now.seconds());
             record_paths(&mut series.paths, world);
             record_internals(&mut series.internals, series.t_s.len(), world);
-            series.held_bytes.extend(world.flows.iter().map(|flow| flow.ends.held() as f64));
+            let held = world.flows.iter().map(|flow| world.received(flow.first_path).held);
+            series.held_bytes.extend(held.map(|bytes| bytes as f64));
             let links = world.feeders.among_mut(&mut world.links);
             self.links.record(&mut series.links, links, &world.media, world.now);
             self.links.record_nodes(&mut series.nodes, &world.media, world.now);
@@ -155,7 +155,7 @@ impl<'a> Meter<'a> {
     fn sample_paths(&mut self, world: &World) {
         self.samples += 1;
         for (own, flow) in self.held.iter_mut().zip(&world.flows) {
-            let held = flow.ends.held() as f64;
+            let held = world.received(flow.first_path).held as f64;
             *own = Held { sum: own.sum + held, most: own.most.max(held) };
         }
         let started = world.flows.iter().zip(&world.classes);
@@ -215,7 +215,8 @@ impl<'a> Meter<'a> {
             let before = |path| earlier(&self.baseline.counts, path).arrived_bytes;
             let wire: u64 =
                 paths.map(|path| world.paths[path].count.arrived_bytes - before(path)).sum();
-            let goodput = flow.ends.delivered() - earlier(&self.baseline.goodput, index);
+            let delivered = world.received(flow.first_path).delivered;
+            let goodput = delivered - earlier(&self.baseline.goodput, index);
             FlowResult {
                 class: *class,
                 user: *user - 1,
@@ -232,7 +233,7 @@ impl<'a> Meter<'a> {
     }
 
     fn path_results(&self, world: &World, seconds: f64) -> Vec<PathResult> {
-        let taken = received(world, Ends::taken);
+        let taken = taken(world);
         let rows = reports(world).enumerate().map(|(number, now)| {
             let taken = taken[number].wrapping_sub(earlier(&self.baseline.taken, number));
             let (now, before) = (Tally::of(&now), earlier(&self.baseline.tallies, number));
@@ -330,11 +331,14 @@ fn coded(world: &World) -> impl Iterator<Item = (u32, Heard, Verdicts)> + '_ {
     })
 }
 
-/// A value from the receiver of each path.
-fn received<T>(world: &World, of: impl Fn(&Ends, usize) -> T) -> Vec<T> {
-    let all = world.flows.iter();
-    let all = all.flat_map(|flow| (0..flow.ends.paths()).map(move |path| (flow, path)));
-    all.map(|(flow, path)| of(&flow.ends, path)).collect()
+/// Bytes of each connection that have arrived in order.
+fn delivered(world: &World) -> impl Iterator<Item = u64> + '_ {
+    world.flows.iter().map(|flow| world.received(flow.first_path).delivered)
+}
+
+/// Bytes that have arrived over each path, each counted once.
+fn taken(world: &World) -> Vec<u64> {
+    (0..world.paths.len() as u32).map(|path| world.received(path).taken).collect()
 }
 
 /// Adds the values of sample number `samples`, counted from 1.
@@ -369,6 +373,5 @@ fn record_paths(series: &mut PathSeries, world: &World) {
         series.rto_s.push(if report.srtt > Span::ZERO { report.rto.seconds() } else { 0.0 });
         series.sent_packets.push(count.sent as f64);
     }
-    let taken = received(world, Ends::taken);
-    series.taken_bytes.extend(taken.into_iter().map(|bytes| bytes as f64));
+    series.taken_bytes.extend(taken(world).into_iter().map(|bytes| bytes as f64));
 }

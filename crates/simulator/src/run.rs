@@ -89,8 +89,10 @@ pub fn record(
     recording: Recording,
     progress: &Progress,
 ) -> io::Result<Option<Outcome>> {
-    let (world, planned) = build(plan, seed);
-    complete(plan, seed, (world, planned), observe, recording, progress)
+    let watch = Watch::new(plan, seed, observe.events, recording)?.map(Box::new);
+    let (mut world, planned) = build(plan, seed, watch.is_some());
+    world.watch = watch;
+    complete(plan, seed, (world, planned), observe, progress)
 }
 
 /// Runs a world to the end of its plan. `planned` has the plan's link of each of its links.
@@ -99,10 +101,8 @@ fn complete(
     seed: u64,
     (mut world, planned): (World, Vec<u32>),
     observe: Observe,
-    recording: Recording,
     progress: &Progress,
 ) -> io::Result<Option<Outcome>> {
-    world.watch = Watch::new(plan, seed, observe.events, recording)?.map(Box::new);
     if world.watch.as_ref().is_some_and(|watch| watch.reads_notes()) {
         world.flows.iter_mut().for_each(|flow| flow.ends.keep_notes());
     }
@@ -176,9 +176,11 @@ pub fn replicate(
 /// Like [`run`], but every link is woken.
 #[cfg(test)]
 pub(crate) fn run_without_feeders(plan: &Plan, seed: u64, observe: Observe) -> Outcome {
-    let (mut world, planned) = build(plan, seed);
+    let watch = Watch::new(plan, seed, observe.events, Recording::default());
+    let watch = watch.expect("nothing is written").map(Box::new);
+    let (mut world, planned) = build(plan, seed, watch.is_some());
+    world.watch = watch;
     world.wake_feeders();
-    let recording = Recording::default();
-    let done = complete(plan, seed, (world, planned), observe, recording, &Progress::default());
+    let done = complete(plan, seed, (world, planned), observe, &Progress::default());
     done.expect("nothing is written").expect("nothing stops it")
 }

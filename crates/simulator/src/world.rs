@@ -13,6 +13,7 @@ use crate::packed::{Envelope, PackedSegment, SideStore};
 use crate::trace::{Event, EventKind};
 use crate::watch::Watch;
 use network::{Change, Link, Offer, Outcome, Passage};
+use std::collections::BTreeSet;
 use topology::{Hop, HopTarget, LazyStream, SharedMedia, Streams};
 use transport::tcp::Usual;
 use transport::{ReceivingEndpoint, SendingEndpoint, Transmit};
@@ -74,6 +75,24 @@ pub(crate) enum Action {
     Leave { path: u32 },
 }
 
+impl Action {
+    /// The link that it changes.
+    pub(crate) fn link(&self) -> Option<u32> {
+        match self {
+            Action::Change { link, .. } => Some(*link),
+            Action::Join { .. } | Action::Leave { .. } => None,
+        }
+    }
+
+    /// The path that joins or leaves.
+    pub(crate) fn path(&self) -> Option<u32> {
+        match self {
+            Action::Join { path } | Action::Leave { path } => Some(*path),
+            Action::Change { .. } => None,
+        }
+    }
+}
+
 /// Packets of all kinds since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Conservation {
@@ -120,6 +139,9 @@ pub(crate) struct World {
     pub(crate) agenda: Agenda,
     /// The observers, if there are any.
     pub(crate) watch: Option<Box<Watch>>,
+    /// With observers: links that are woken only for them, and are feeders without them. Their
+    /// wake-ups are not counted, so that observers change no digest.
+    pub(crate) uncounted: BTreeSet<EventSource>,
     /// Parts that do not fit into a [`PackedSegment`].
     pub(crate) store: SideStore,
     pub(crate) totals: Totals,
@@ -155,33 +177,51 @@ impl World {
 
     /// The run is over: frees the memory of links and agenda for the results.
     pub(crate) fn forget_links(&mut self) {
-        (self.links, self.hops, self.streams, self.feeders) = Default::default();
+        (self.links, self.hops, self.streams) = Default::default();
+        self.feeders.forget();
         self.agenda = Agenda::new(&[], Time::ZERO);
     }
 
     /// Runs all events up to and at `end`, or [`BATCH`] events; returns whether `end` is reached.
     pub(crate) fn run_until(&mut self, end: Time) -> bool {
         self.go_on();
+        let reached = match self.uncounted.is_empty() {
+            true => self.wake_until::<false>(end),
+            false => self.wake_until::<true>(end),
+        };
+        if reached {
+            self.now = end;
+            self.pause();
+        }
+        reached
+    }
+
+    /// [`World::run_until`] without the pause at the end.
+    #[inline(always)] // once for worlds with observers, once for those without
+    fn wake_until<const SEEN: bool>(&mut self, end: Time) -> bool {
         while let Some((now, source)) = self.next_event(end) {
             debug_assert!(now >= self.now, "time went back");
             self.now = now;
-            self.totals.events += 1;
-            self.totals.digest = mix(self.totals.digest, now.0, source);
+            let counts = !SEEN || !self.uncounted.contains(&source);
+            if counts {
+                self.totals.events += 1;
+                self.totals.digest = mix(self.totals.digest, now.0, source);
+            }
             self.wake(source);
-            if self.totals.events.is_multiple_of(BATCH) {
+            if counts && self.totals.events.is_multiple_of(BATCH) {
                 return false;
             }
         }
-        self.now = end;
-        self.pause();
         true
     }
 
     /// The next event by `end`. If many are due, memory that later ones will read is prefetched.
     #[inline(always)] // once for every event
     fn next_event(&mut self, end: Time) -> Option<(Time, EventSource)> {
-        let World { agenda, sources, links, hops, paths, flows, .. } = self;
-        agenda.pop(end, |later| World::look_ahead(*sources, links, hops, (paths, flows), later))
+        let World { agenda, sources, links, hops, feeders, paths, flows, .. } = self;
+        agenda.pop(end, |later| {
+            World::look_ahead(*sources, links, (hops, feeders), (paths, flows), later);
+        })
     }
 
     /// Wakes a source: mostly a link, out of which a packet comes. A plain link has no function of
@@ -334,9 +374,10 @@ impl World {
                 self.offer_medium(packet, link);
             }
             HopTarget::Fork(fork) => self.fork(packet, fork),
-            HopTarget::Link(_) | HopTarget::Feeder(_) | HopTarget::Arrived => {
-                unreachable!("{target:?}: a route has links, then ends")
-            }
+            HopTarget::Link(_)
+            | HopTarget::Feeder(_)
+            | HopTarget::Answered(_)
+            | HopTarget::Arrived => unreachable!("{target:?}: a route has links, then ends"),
         }
     }
 

@@ -7,6 +7,7 @@ const ARRIVED: u32 = 1;
 const FORK: u32 = 2;
 const MEDIUM_LINK: u32 = 3;
 const FEEDER: u32 = 4;
+const ANSWERED: u32 = 5;
 
 /// One hop of a route: what a packet enters next. Built by the functions below, read by
 /// [`Hop::target`].
@@ -18,9 +19,11 @@ pub struct Hop(u32);
 pub enum HopTarget {
     /// The link with this number.
     Link(u32),
-    /// The feeder with this number, a link that leads to private lines alone: what enters it enters
-    /// its line at once, for a later time.
+    /// The feeder with this number, a link whose packets take their next step at once, for a later
+    /// time.
     Feeder(u32),
+    /// The receiver of the path with this number, which answers at once, behind a feeder.
+    Answered(u32),
     /// The medium link with this number: from one station of a shared medium to another.
     MediumLink(u32),
     /// The fork with this number: packets take several routes in turn.
@@ -39,10 +42,16 @@ impl Hop {
         Hop(number)
     }
 
-    /// Feeder `number`: a link that leads only to private lines.
+    /// Feeder `number`: a link whose packets take their next step ahead of time.
     pub fn feeder(number: u32) -> Self {
         debug_assert!(number <= NUMBER, "too many feeders");
         Hop(FEEDER << SHIFT | number)
+    }
+
+    /// The end of the route of data of path `number`, behind a feeder.
+    pub fn answered(number: u32) -> Self {
+        debug_assert!(number <= NUMBER, "too many paths");
+        Hop(ANSWERED << SHIFT | number)
     }
 
     /// Medium link `number`.
@@ -70,6 +79,7 @@ impl Hop {
     fn uncommon(word: u32) -> HopTarget {
         match word >> SHIFT {
             FEEDER => HopTarget::Feeder(word & NUMBER),
+            ANSWERED => HopTarget::Answered(word & NUMBER),
             FORK => HopTarget::Fork(word & NUMBER),
             _ => HopTarget::MediumLink(word & NUMBER),
         }
@@ -85,6 +95,7 @@ mod tests {
         for number in [0, 1, NUMBER] {
             assert_eq!(Hop::link(number).target(), HopTarget::Link(number));
             assert_eq!(Hop::feeder(number).target(), HopTarget::Feeder(number));
+            assert_eq!(Hop::answered(number).target(), HopTarget::Answered(number));
             assert_eq!(Hop::medium_link(number).target(), HopTarget::MediumLink(number));
             assert_eq!(Hop::fork(number).target(), HopTarget::Fork(number));
         }

@@ -123,6 +123,12 @@ impl Receiver {
         self.ack(path)
     }
 
+    /// Whether it answers every segment at once: its ACKs depend on the segments alone, and not on
+    /// when they arrive.
+    pub fn answers_at_once(&self) -> bool {
+        self.acks_at_once
+    }
+
     /// Right edge of the receive window, if the application reads data at once.
     pub fn edge(&self) -> u64 {
         self.data.edge()
