@@ -19,8 +19,8 @@ impl World {
     /// comes out of this and further feeders.
     #[inline(never)] // keeps the code of other hops short
     pub(crate) fn feed(&mut self, mut packet: PackedSegment, feeder: u32) {
-        packet.advance();
-        let next = self.hops[packet.cursor() as usize];
+        let cursor = packet.cursor() + 1;
+        let next = self.hops[cursor as usize];
         let Feeder { number, link } = &mut self.feeders.list[feeder as usize];
         self.totals.hops += link.make_room(self.now);
         let number = *number;
@@ -30,37 +30,49 @@ impl World {
             index: number,
         });
         match passed {
-            Some(out) => self.go_ahead(packet, next, out),
+            Some(out) => self.go_ahead(&packet, cursor, next, out),
             None => self.lose(packet, number, EventKind::Dropped),
         }
     }
 
-    /// A packet comes out of a feeder at `at`, and takes its `next` steps.
-    #[inline(always)] // it has one caller
-    fn go_ahead(&mut self, mut packet: PackedSegment, mut next: Hop, mut at: Time) {
-        loop {
-            match next.target() {
-                HopTarget::Link(line) => {
-                    packet.advance();
-                    let offer = self.links[line as usize].offer_unlimited(at, packet);
-                    if let Offer::Wake(out) = offer {
-                        self.agenda.schedule(self.sources.source(Wake::Link(line)), out);
-                    }
-                    return;
+    /// A packet comes out of a feeder at `at`, and takes its `next` steps, from `cursor` on. It is
+    /// moved in the copy that enters a line: a processor waits for a part that was just written
+    /// before it copies the whole.
+    #[inline(always)] // runs for every packet in a feeder
+    fn go_ahead(&mut self, packet: &PackedSegment, mut cursor: u32, mut next: Hop, mut at: Time) {
+        while let HopTarget::Feeder(line) = next.target() {
+            cursor += 1;
+            next = self.hops[cursor as usize];
+            let Feeder { link, .. } = &mut self.feeders.list[line as usize];
+            self.totals.hops += link.make_room(self.now);
+            at = link.pass_unlimited(at, Entered { bytes: packet.bytes(), next });
+        }
+        match next.target() {
+            HopTarget::Link(line) => self.enter_ahead(packet.moved(cursor + 1), line, at),
+            HopTarget::Answered(_) => {
+                let ack = self.answer_ahead(packet, at);
+                let cursor = ack.cursor();
+                let next = self.hops[cursor as usize];
+                match next.target() {
+                    HopTarget::Link(line) => self.enter_ahead(ack.moved(cursor + 1), line, at),
+                    _ => self.answer_into_feeder(&ack, next, at),
                 }
-                HopTarget::Feeder(line) => {
-                    packet.advance();
-                    next = self.hops[packet.cursor() as usize];
-                    let Feeder { link, .. } = &mut self.feeders.list[line as usize];
-                    self.totals.hops += link.make_room(self.now);
-                    at = link.pass_unlimited(at, Entered { bytes: packet.bytes(), next });
-                }
-                HopTarget::Answered(_) => {
-                    packet = self.answer_ahead(&packet, at);
-                    next = self.hops[packet.cursor() as usize];
-                }
-                other => unreachable!("{other:?} is not behind a feeder"),
             }
+            other => unreachable!("{other:?} is not behind a feeder"),
+        }
+    }
+
+    /// An ACK enters a feeder at `at`.
+    #[inline(never)] // keeps the code of other answers short
+    fn answer_into_feeder(&mut self, ack: &PackedSegment, next: Hop, at: Time) {
+        self.go_ahead(ack, ack.cursor(), next, at);
+    }
+
+    /// A packet enters a private line at `at`.
+    #[inline(always)] // runs for every packet in a feeder
+    fn enter_ahead(&mut self, packet: PackedSegment, line: u32, at: Time) {
+        if let Offer::Wake(out) = self.links[line as usize].offer_unlimited(at, packet) {
+            self.agenda.schedule(self.sources.source(Wake::Link(line)), out);
         }
     }
 

@@ -246,6 +246,12 @@ impl PackedSegment {
         self.cursor_and_path = word(cursor, self.path());
     }
 
+    /// A copy at another position among the hops.
+    #[inline(always)] // runs for many segments
+    pub(crate) fn moved(&self, cursor: u32) -> Self {
+        PackedSegment { cursor_and_path: word(cursor, self.path()), ..*self }
+    }
+
     /// Moves it one hop further.
     pub(crate) fn advance(&mut self) {
         self.cursor_and_path += 1;
