@@ -14,6 +14,10 @@ KERNEL := --features bindings/kernel
 endif
 # The fuzz targets without libFuzzer, built beside the workspace.
 FUZZ := --manifest-path fuzz/Cargo.toml --no-default-features --target-dir target
+PYTEST := $(VENV)/bin/python -m pytest
+WORKERS := --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# Tests that only compute: none has a server, a browser, a time limit or anything of the kernel.
+COMPUTING := tests/docs/test_worked_examples.py tests/evaluation tests/papers tests/plot tests/theory
 # The reference pages come last: they document the modules that the others write.
 LAST := tools/generate_reference.py
 GENERATORS := $(filter-out $(LAST),$(wildcard tools/generate_*.py)) $(LAST)
@@ -72,14 +76,18 @@ test-rust: install
 test-python: build
 	@sh tools/install.sh tests
 	@if command -v chromium >/dev/null; then $(MAKE) --no-print-directory $(VENV)/.browser; fi
-	$(VENV)/bin/python -m pytest --ignore tests/linux --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
-# In real time: other tests would take its processors. CI gives what time they have left to IDLE.
-	@if [ -n "$(IDLE)" ]; then chrt --idle 0 sh -ec '$(IDLE)' & beside=$$!; trap "kill $$beside" EXIT; fi; \
-	$(VENV)/bin/python -m pytest tests/linux && if [ -n "$(IDLE)" ]; then trap - EXIT; wait $$beside; fi
+	$(PYTEST) --ignore tests/linux $(if $(IDLE),$(COMPUTING:%=--ignore %)) $(WORKERS)
+# In real time: other tests would take its processors. CI gives what time they have left to IDLE and
+# to tests that only compute.
+	@if [ -n "$(IDLE)" ]; then \
+	  chrt --idle 0 sh -ec '$(IDLE)' & beside=$$!; \
+	  chrt --idle 0 $(PYTEST) $(COMPUTING) $(WORKERS) & computing=$$!; \
+	  trap "kill $$beside $$computing" EXIT; fi; \
+	$(PYTEST) tests/linux && if [ -n "$(IDLE)" ]; then wait $$beside && wait $$computing && trap - EXIT; fi
 
 test-linux: ## the tests of the real kernel, on what is built: sudo make test-linux
 	test=$$(ls -t target/debug/deps/attached-* | grep -v '\.d$$' | head -n 1); test -n "$$test" && $$test --nocapture
-	$(VENV)/bin/python -m pytest tests/linux
+	$(PYTEST) tests/linux
 
 test-kernels: build ## the controllers on other kernels, booted under emulation; fetches them, needs no root
 	$(VENV)/bin/python tests/kernels/run.py

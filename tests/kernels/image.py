@@ -93,6 +93,13 @@ def initrd(kernel: Kernel) -> Path:
     return made
 
 
+def prepare(kernel: Kernel) -> None:
+    """Makes the parts that are kept for later guests. Raises Unavailable."""
+    python()
+    modules(kernel)
+    own_modules(kernel)
+
+
 @cache
 def needed() -> dict[str, Path]:
     """The packages of this environment that the checks import. Raises Unavailable."""

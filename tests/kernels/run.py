@@ -50,6 +50,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--kernel", action="append", help="a series, as 6.12; may be repeated")
     parser.add_argument("--list", action="store_true", help="the kernels that there are")
+    parser.add_argument(
+        "--prepare", action="store_true", help="fetch and build what guests need, and boot none"
+    )
     parser.add_argument("--json", type=Path, help="write what was found to this file")
     chosen = parser.parse_args()
     try:
@@ -68,6 +71,8 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     with alone:
+        if chosen.prepare:
+            return prepared(there, names)
         found = tried(there, names, emulator)
     print(table(found), remarks(found), sep="\n\n")
     if chosen.json:
@@ -101,6 +106,31 @@ def wanted(chosen: list[str] | None, there: list[str]) -> list[str]:
     return sorted({REFUSED, OLDEST, host, there[-1]}, key=lambda name: [*map(int, name.split("."))])
 
 
+def prepared(there: dict[str, Kernel], names: list[str]) -> int:
+    """Fetches and builds what the guests of these kernels need, so that a later run only boots
+    them. The exit status: 2 if none can be had; the later run names those that cannot.
+    """
+    ready = 0
+    for name in names:
+        try:
+            image.prepare(fetched(there, name))
+        except Unavailable as error:
+            print(f"Linux {name}: not prepared: {error}", file=sys.stderr)
+            continue
+        ready += 1
+        print(f"Linux {name}: prepared", file=sys.stderr)
+    return 0 if ready else 2
+
+
+def fetched(there: dict[str, Kernel], name: str) -> Kernel:
+    """The kernel of a series, its packages unpacked. Raises Unavailable."""
+    kernel = there.get(name)
+    if kernel is None:
+        raise Unavailable(f"no package of Linux {name} is there")
+    unpack(kernel)
+    return kernel
+
+
 def tried(there: dict[str, Kernel], names: list[str], emulator: Path) -> dict[str, dict[str, Any]]:
     """What the checks found on each kernel; only why if its packages cannot be had.
 
@@ -113,10 +143,7 @@ def tried(there: dict[str, Kernel], names: list[str], emulator: Path) -> dict[st
         for name in names:
             found[name] = {}
             try:
-                kernel = there.get(name)
-                if kernel is None:
-                    raise Unavailable(f"no package of Linux {name} is there")
-                unpack(kernel)
+                kernel = fetched(there, name)
                 running[name] = pool.submit(booted, emulator, kernel, image.initrd(kernel))
                 found[name]["version"] = kernel.version
             except Unavailable as error:

@@ -55,6 +55,20 @@ def test_a_kernel_that_cannot_be_had_is_named_and_fails_nothing() -> None:
     assert run.verdict({"6.18": skipped}) == 2
 
 
+def test_preparing_makes_the_parts_of_each_kernel_that_can_be_had_and_boots_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernel = packages.Kernel((6, 12), "6.12.9+deb13", ())
+    made: list[packages.Kernel] = []
+    monkeypatch.setattr(run, "unpack", lambda kernel: None)
+    monkeypatch.setattr(image, "prepare", made.append)
+    monkeypatch.setattr(machine, "boot", None)
+    assert run.prepared({"6.12": kernel}, ["6.12", "6.18"]) == 0
+    assert made == [kernel]
+    assert "Linux 6.18: not prepared: no package of Linux 6.18 is there" in capsys.readouterr().err
+    assert run.prepared({}, ["6.18"]) == 2
+
+
 def test_a_failed_check_and_a_guest_that_ended_early_are_failures() -> None:
     assert run.verdict({"6.12": guest("passed", "failed")}) == 1
     early = guest("passed") | {"whole": False, "console": ["Kernel panic"]}
