@@ -251,9 +251,6 @@ impl Path {
         self.timer.backoff = 0;
         self.recovery.dupacks = 0;
         self.standing.failed = false;
-        if let Some(mapping) = &mut self.mapping {
-            mapping.remove_below(self.board.una);
-        }
         let (path, segment) = (&*self, settings.segment());
         let Window { cwnd, .. } = control.grow(me, move || path.acked(now, acked, segment));
         self.refresh(cwnd, settings);

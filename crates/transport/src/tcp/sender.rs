@@ -320,7 +320,7 @@ impl<E: CongestionController> Sender<E> {
         let len = range.len();
         let seq = path.board.nxt;
         if let Some(mapping) = &mut path.mapping {
-            mapping.push(seq, range.start, len);
+            mapping.push(path.board.una, seq, range.start);
         }
         path.board.nxt += len;
         path.on_transmit(now, Range { start: seq, end: seq + len }, &self.settings);

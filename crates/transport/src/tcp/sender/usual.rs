@@ -58,7 +58,7 @@ impl Path {
         unsent.nxt = range.end;
         let (seq, len) = (self.board.nxt, range.len());
         if let Some(mapping) = &mut self.mapping {
-            mapping.push(seq, range.start, len);
+            mapping.push(self.board.una, seq, range.start);
         }
         self.board.nxt += len;
         self.host.queued += len;
