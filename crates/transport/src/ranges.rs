@@ -29,6 +29,24 @@ impl RangeSet {
         self.list.as_deref().map_or(&[], |list| &list.ranges)
     }
 
+    /// Where the first range starts; the last number if the set is empty.
+    pub(crate) fn start(&self) -> u64 {
+        self.ranges().first().map_or(u64::MAX, |first| first.start)
+    }
+
+    /// Where the last range ends; the last number if the set is empty.
+    pub(crate) fn end(&self) -> u64 {
+        self.ranges().last().map_or(u64::MAX, |last| last.end)
+    }
+
+    /// Moves the end of the last range up to `end`, if there is a range.
+    pub(crate) fn extend_to(&mut self, end: u64) {
+        if let Some(last) = self.list.as_deref_mut().and_then(|list| list.ranges.last_mut()) {
+            self.bytes += end - last.end;
+            last.end = end;
+        }
+    }
+
     pub(crate) fn clear(&mut self) {
         if let Some(list) = &mut self.list {
             list.ranges.clear();
