@@ -113,6 +113,7 @@ impl<E: CongestionController> Sender<E> {
         let side = &mut self.paths[path];
         if side.standing.member {
             side.on_ack(now, ack, &self.settings, &mut self.control, path);
+            side.look_whether_calm();
         }
         self.on_progress(now, ack.data_ack, ack.window_edge);
     }
