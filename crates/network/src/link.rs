@@ -123,8 +123,7 @@ pub struct Link<P> {
     /// Ordinal in `line` of the first packet that waited when [`Link::settle`] last looked.
     waiting: u32,
     /// With fewer waiting packets than this, a plain link accepts every packet without a call of
-    /// its queue. The number that waits is at most the number of arrivals since `waiting`. Zero for
-    /// a link that is not plain.
+    /// its queue. Zero for a link that is not plain.
     unasked: u32,
 
     transmitter: Transmitter,
@@ -205,7 +204,7 @@ impl<P: Packet> Link<P> {
     /// nothing, and [`Link::offer_asked`] must follow.
     #[inline(always)] // runs for every hop
     pub fn offer_unasked(&mut self, now: Time, packet: P) -> Option<Offer> {
-        if !self.is_below_unasked() && !self.settles_below_unasked(now) {
+        if !self.is_below_unasked(now) {
             return None;
         }
         self.arrived += 1;
@@ -219,33 +218,27 @@ impl<P: Packet> Link<P> {
             return self.offer_extended(now, packet, rng);
         }
         self.arrived += 1;
-        match self.admit_settled(now, &mut packet, rng) {
+        match self.admit_inline(now, &mut packet, rng) {
             true => self.carry(now, packet),
             false => Offer::Dropped,
         }
     }
 
-    /// Whether its queue accepts a packet without being asked, by the packets that waited when
-    /// [`Link::settle`] last looked, and all that have arrived since.
+    /// Whether its queue accepts a packet without being asked: of the newest `unasked` packets, the
+    /// first one has started, or there are not so many. Packets are not counted, because how many
+    /// have started since the last arrival is hard to predict for a processor.
     #[inline(always)] // runs for every hop
-    fn is_below_unasked(&self) -> bool {
-        self.line.tail().wrapping_sub(self.waiting) < self.unasked
-    }
-
-    /// The same by the packets that wait at `now`.
-    #[inline(never)] // keeps the code of other hops short
-    fn settles_below_unasked(&mut self, now: Time) -> bool {
-        if self.extras.is_some() {
-            return false;
+    fn is_below_unasked(&self, now: Time) -> bool {
+        match self.line.nth_newest(self.unasked) {
+            Some(carried) => carried.starts <= now,
+            None => self.unasked > 0,
         }
-        self.settle(now);
-        self.is_below_unasked()
     }
 
-    /// Whether the queue of a plain link accepts a packet, which it may mark. [`Link::settle`] has
-    /// looked at `now`.
+    /// Whether the queue of a plain link accepts a packet, which it may mark.
     #[inline(always)] // runs for every hop into some queues
-    fn admit_settled(&mut self, now: Time, packet: &mut impl Packet, rng: &mut impl Rng) -> bool {
+    fn admit_inline(&mut self, now: Time, packet: &mut impl Packet, rng: &mut impl Rng) -> bool {
+        self.settle(now);
         let backlog = self.on_line();
         let Some(counted) = &mut self.queue else {
             return true;
@@ -262,7 +255,7 @@ impl<P: Packet> Link<P> {
     /// The same, kept apart.
     #[inline(never)] // keeps the code of other hops short
     fn admit(&mut self, now: Time, packet: &mut impl Packet, rng: &mut impl Rng) -> bool {
-        self.admit_settled(now, packet, rng)
+        self.admit_inline(now, packet, rng)
     }
 
     /// [`Link::offer`] to a link that is unlimited.
@@ -309,10 +302,7 @@ impl<P: Packet> Link<P> {
         debug_assert_eq!(packet.bytes(), kept.bytes(), "the transmission time of another packet");
         debug_assert!(self.is_plain(), "its exit times may change");
         self.arrived += 1;
-        if !self.is_below_unasked()
-            && !self.settles_below_unasked(now)
-            && !self.admit(now, packet, &mut rng())
-        {
+        if !self.is_below_unasked(now) && !self.admit(now, packet, &mut rng()) {
             return None;
         }
         self.carry(now, kept);

@@ -116,6 +116,15 @@ impl<T: Copy + Default> Ring<T> {
         self.tail = self.tail.wrapping_add(items);
     }
 
+    /// The item after which `number` - 1 were pushed, if it is inside.
+    #[inline(always)] // runs for every hop
+    pub(crate) fn nth_newest(&self, number: u32) -> Option<&T> {
+        if number.wrapping_sub(1) >= self.len() {
+            return None;
+        }
+        self.slots.get(self.slot(self.tail.wrapping_sub(number)))
+    }
+
     /// The item with an ordinal, if it is inside.
     #[inline]
     pub(crate) fn get(&self, ordinal: u32) -> Option<&T> {

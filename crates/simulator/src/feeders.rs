@@ -106,6 +106,11 @@ impl Received {
     pub(crate) fn in_order(bytes: u64) -> Received {
         Received { delivered: bytes, held: 0, taken: bytes }
     }
+
+    /// The change by a segment of `bytes` behind a hole.
+    pub(crate) fn behind_a_hole(bytes: u64) -> Self {
+        Received { delivered: 0, held: bytes, taken: 0 }
+    }
 }
 
 /// An arrival ahead of time that changed its receiver otherwise than a segment in order does.

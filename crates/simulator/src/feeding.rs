@@ -91,8 +91,14 @@ impl World {
         let header = u32::from(*header);
         let envelope =
             Envelope { header, path: number, cursor: *back, lower_effort: *lower_effort };
-        match tcp.receiver.on_usual_data(0, &packet.as_data()) {
-            Some(ack) => PackedSegment::usual_ack(&ack, envelope),
+        let data = packet.as_data();
+        match tcp.receiver.on_usual_data(0, &data) {
+            Some(ack) => {
+                if ack.ack != data.seq + u64::from(data.len) {
+                    self.leap(number, at, data.len, Received::behind_a_hole(data.len.into()));
+                }
+                PackedSegment::usual_ack(&ack, envelope)
+            }
             None => self.answer_unusual_ahead(packet, at, envelope),
         }
     }
@@ -115,13 +121,20 @@ impl World {
             unreachable!("a receiver that waits is not behind a feeder")
         };
         let change = Received::by(&self.flows[flow].ends, 0).since(before);
-        let beyond = change.since(Received::in_order(data.len.into()));
+        self.leap(path, at, data.len, change);
+        PackedSegment::ack(&ack, envelope, &mut self.store)
+    }
+
+    /// Notes the `change` of a receiver's counters by a segment of `len` bytes that arrives at `at`
+    /// and is not in order.
+    #[inline(never)] // keeps the code of segments in order short
+    fn leap(&mut self, path: u32, at: Time, len: u32, change: Received) {
+        let beyond = change.since(Received::in_order(len.into()));
         let leaps = &mut self.feeders.leaps;
         if leaps.len() == leaps.capacity() {
             leaps.retain(|leap| leap.at > self.now);
         }
         leaps.push(Leap { path, at, beyond });
-        PackedSegment::ack(&ack, envelope, &mut self.store)
     }
 
     /// Prepares the world for an observer: feeders release packets that have come out, and the next

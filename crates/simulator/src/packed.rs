@@ -28,6 +28,9 @@ pub(crate) struct PackedSegment {
     bytes_and_kind: u64,
 }
 
+/// Two words of a packet.
+pub(crate) type Pair = (u64, u64);
+
 /// The type of the packed segment. The highest bit marks answers, which go to the sender of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -229,6 +232,21 @@ impl PackedSegment {
                 PackedSegment { bytes_and_kind, ..packed }
             }
         }
+    }
+
+    /// All its words.
+    #[inline(always)] // runs for every segment
+    pub(crate) fn words(&self) -> (Pair, Pair, Pair) {
+        let PackedSegment { number, dsn, stamp, amounts, cursor_and_path, bytes_and_kind } = *self;
+        ((number, dsn), (stamp.0, amounts), (cursor_and_path, bytes_and_kind))
+    }
+
+    /// The packet with these [`PackedSegment::words`].
+    #[inline(always)] // runs for every segment
+    pub(crate) fn of_words((number, dsn): Pair, (stamp, amounts): Pair, last: Pair) -> Self {
+        let (cursor_and_path, bytes_and_kind) = last;
+        let stamp = Time(stamp);
+        PackedSegment { number, dsn, stamp, amounts, cursor_and_path, bytes_and_kind }
     }
 
     /// Number of its path in the world.

@@ -9,7 +9,7 @@ use crate::agenda::Agenda;
 use crate::ends::Ends;
 use crate::event_source::{EventSource, Numbering, Wake};
 use crate::feeders::Feeders;
-use crate::packed::{Envelope, PackedSegment, SideStore};
+use crate::packed::{Envelope, PackedSegment, Pair, SideStore};
 use crate::trace::{Event, EventKind};
 use crate::watch::Watch;
 use network::{Change, Link, Offer, Outcome, Passage};
@@ -335,22 +335,44 @@ impl World {
     /// A packet that came out of a link takes the next step of its route.
     #[inline(always)] // runs for every hop
     fn hop(&mut self, packet: PackedSegment) {
-        match self.hops[packet.cursor() as usize].target() {
-            HopTarget::Link(link) => self.offer(packet, link),
-            HopTarget::Arrived => self.arrive(&packet),
-            HopTarget::Feeder(link) => self.feed(packet, link),
-            other => self.leave_wires(packet, other),
+        let (first, second, third) = packet.words();
+        self.hop_words(first, second, third);
+    }
+
+    /// [`World::hop`] of a packet in registers.
+    #[inline(always)] // runs for every hop
+    fn hop_words(&mut self, first: Pair, second: Pair, third: Pair) {
+        let cursor = PackedSegment::of_words(first, second, third).cursor();
+        match self.hops[cursor as usize].target() {
+            HopTarget::Link(link) => self.offer(first, second, third, link),
+            HopTarget::Arrived => self.arrive(first, second, third),
+            HopTarget::Feeder(link) => {
+                self.feed(PackedSegment::of_words(first, second, third), link)
+            }
+            other => self.leave_wires(PackedSegment::of_words(first, second, third), other),
         }
     }
 
     /// An endpoint puts a packet on its route of at least one link.
     #[inline(always)] // runs for every segment
     fn launch(&mut self, packet: PackedSegment) {
+        let (first, second, third) = packet.words();
+        self.launch_words(first, second, third);
+    }
+
+    /// [`World::launch`] for a packet in registers: if other functions saw it in memory, it would
+    /// be copied from there in larger pieces than it was written in, which a processor delays until
+    /// the writes have reached the cache.
+    #[inline(always)] // runs for every segment
+    fn launch_words(&mut self, first: Pair, second: Pair, third: Pair) {
         self.totals.sent += 1;
-        match self.hops[packet.cursor() as usize].target() {
-            HopTarget::Link(link) => self.offer(packet, link),
-            HopTarget::Feeder(link) => self.feed(packet, link),
-            other => self.leave_wires(packet, other),
+        let cursor = PackedSegment::of_words(first, second, third).cursor();
+        match self.hops[cursor as usize].target() {
+            HopTarget::Link(link) => self.offer(first, second, third, link),
+            HopTarget::Feeder(link) => {
+                self.feed(PackedSegment::of_words(first, second, third), link)
+            }
+            other => self.leave_wires(PackedSegment::of_words(first, second, third), other),
         }
     }
 
@@ -359,7 +381,10 @@ impl World {
     #[inline(never)] // few packets come here
     pub(crate) fn enter(&mut self, packet: PackedSegment) {
         match self.hops[packet.cursor() as usize].target() {
-            HopTarget::Link(link) => self.offer(packet, link),
+            HopTarget::Link(link) => {
+                let (first, second, third) = packet.words();
+                self.offer(first, second, third, link);
+            }
             HopTarget::Feeder(link) => self.feed(packet, link),
             other => self.leave_wires(packet, other),
         }
@@ -381,26 +406,34 @@ impl World {
         }
     }
 
+    /// Offers a packet to the link that is the next step of its route.
     #[inline(always)] // runs for every hop
-    fn offer(&mut self, mut packet: PackedSegment, link: u32) {
+    fn offer(&mut self, first: Pair, second: Pair, third: Pair, link: u32) {
+        let mut packet = PackedSegment::of_words(first, second, third);
         packet.advance();
         match self.links[link as usize].offer_unasked(self.now, packet) {
             Some(Offer::Carried) => {}
             Some(Offer::Wake(at)) => {
                 self.agenda.schedule(self.sources.source(Wake::Link(link)), at);
             }
-            _ => self.offer_asked(packet, link),
+            _ => self.offer_asked(first, second, third, link),
         }
     }
 
     /// A packet takes the next step of its route, into a link that does not accept every packet.
     #[inline(never)] // keeps the code of other hops short
-    fn offer_asked(&mut self, packet: PackedSegment, link: u32) {
+    fn offer_asked(&mut self, first: Pair, second: Pair, third: Pair, link: u32) {
+        let mut packet = PackedSegment::of_words(first, second, third);
+        packet.advance();
         let mut rng = LazyStream { streams: &mut self.streams, index: link };
         match self.links[link as usize].offer_asked(self.now, packet, &mut rng) {
             Offer::Carried => {}
             Offer::Wake(at) => self.agenda.schedule(self.sources.source(Wake::Link(link)), at),
-            other => self.offered(packet, link, other),
+            other => {
+                let mut packet = PackedSegment::of_words(first, second, third);
+                packet.advance();
+                self.offered(packet, link, other);
+            }
         }
     }
 
@@ -437,7 +470,8 @@ impl World {
     }
 
     #[inline(always)] // it has one caller
-    fn arrive(&mut self, packet: &PackedSegment) {
+    fn arrive(&mut self, first: Pair, second: Pair, third: Pair) {
+        let packet = PackedSegment::of_words(first, second, third);
         self.totals.delivered += 1;
         let Path { flow, forward, back, lower_effort, count } =
             &mut self.paths[packet.path() as usize];
@@ -470,13 +504,17 @@ impl World {
                         }
                     }
                 }
-                _ => self.arrive_answer(flow, path, packet),
+                _ => {
+                    let packet = PackedSegment::of_words(first, second, third);
+                    self.arrive_answer(flow, path, &packet);
+                }
             }
             self.pump(flow);
         } else {
-            count.arrived_bytes += u64::from(network::Packet::bytes(packet));
+            count.arrived_bytes += u64::from(network::Packet::bytes(&packet));
             let Ends::Tcp(tcp) = ends else {
-                return self.arrive_data(flow, path, packet);
+                let packet = PackedSegment::of_words(first, second, third);
+                return self.arrive_data(flow, path, &packet);
             };
             let data = packet.as_data();
             if self.watch.is_none()

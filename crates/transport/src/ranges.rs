@@ -29,6 +29,24 @@ impl RangeSet {
         self.list.as_deref().map_or(&[], |list| &list.ranges)
     }
 
+    /// Where the first range starts; the last number if the set is empty.
+    pub(crate) fn start(&self) -> u64 {
+        self.ranges().first().map_or(u64::MAX, |first| first.start)
+    }
+
+    /// Where the last range ends; the last number if the set is empty.
+    pub(crate) fn end(&self) -> u64 {
+        self.ranges().last().map_or(u64::MAX, |last| last.end)
+    }
+
+    /// Moves the end of the last range up to `end`, if there is a range.
+    pub(crate) fn extend_to(&mut self, end: u64) {
+        if let Some(last) = self.list.as_deref_mut().and_then(|list| list.ranges.last_mut()) {
+            self.bytes += end - last.end;
+            last.end = end;
+        }
+    }
+
     pub(crate) fn clear(&mut self) {
         if let Some(list) = &mut self.list {
             list.ranges.clear();
@@ -139,16 +157,15 @@ impl RangeSet {
         gaps.filter(|gap| !gap.is_empty())
     }
 
-    /// If the set begins at `edge`, removes that first range and returns its end.
+    /// Removes the ranges that begin at or below `edge`, and those that touch them. Returns where
+    /// the last one of them ends, at least `edge`.
     pub(crate) fn take_front_at(&mut self, edge: u64) -> u64 {
-        match self.ranges().first() {
-            Some(first) if first.start <= edge => {
-                let end = first.end.max(edge);
-                self.remove_below(end);
-                end
-            }
-            _ => edge,
+        let mut end = edge;
+        while let Some(first) = self.ranges().first().filter(|first| first.start <= end) {
+            end = end.max(first.end);
+            self.remove_below(end);
         }
+        end
     }
 }
 
@@ -159,6 +176,16 @@ mod tests {
 
     fn range() -> impl Strategy<Value = Range> {
         (0u64..60, 0u64..12).prop_map(|(start, len)| Range { start, end: start + len })
+    }
+
+    #[test]
+    fn a_front_that_reaches_a_second_range_takes_it_too() {
+        let mut set = RangeSet::default();
+        for (start, end) in [(4, 5), (10, 13), (20, 21)] {
+            set.insert(Range { start, end });
+        }
+        assert_eq!(set.take_front_at(10), 13);
+        assert_eq!(set.ranges(), [Range { start: 20, end: 21 }]);
     }
 
     proptest! {

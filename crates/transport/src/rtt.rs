@@ -46,17 +46,27 @@ impl Rtt {
     /// The timeout after `backoff` doublings.
     #[inline(always)] // runs for every ACK
     pub(crate) fn rto(&self, options: &Options, backoff: u32) -> Span {
-        let variance = Span(self.rttvar4);
-        let once = match options.rto_floor {
-            _ if self.srtt8 == 0 => options.rto_initial,
-            RtoFloor::Variance => self.srtt() + variance.max(options.rto_min),
-            RtoFloor::Total => (self.srtt() + variance).max(options.rto_min),
+        let once = match self.srtt8 {
+            0 => options.rto_initial,
+            _ => self.rto_once(options),
         };
         let doubled = match backoff {
             0 => once, // the usual case
             _ => Span(once.0.saturating_mul(1 << backoff.min(20))),
         };
         doubled.min(options.rto_max)
+    }
+
+    /// The timeout after a sample.
+    #[inline(always)] // runs for every ACK
+    pub(crate) fn rto_once(&self, options: &Options) -> Span {
+        debug_assert!(self.srtt8 > 0, "there is no sample");
+        let variance = Span(self.rttvar4);
+        let once = match options.rto_floor {
+            RtoFloor::Variance => self.srtt() + variance.max(options.rto_min),
+            RtoFloor::Total => (self.srtt() + variance).max(options.rto_min),
+        };
+        once.min(options.rto_max)
     }
 }
 

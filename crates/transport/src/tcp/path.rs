@@ -104,6 +104,9 @@ pub(crate) struct Standing {
     usable: bool,
     /// Whether new data may be sent, as of the last poll.
     pub(crate) ready: bool,
+    /// Whether it is a member without data that is lost, SACKed or under repair, as of the last
+    /// ACK; never if that has changed since.
+    pub(crate) calm: bool,
     /// Whether the window ended the last sending.
     pub(crate) cwnd_limited: bool,
     /// A timeout hit and no ACK has arrived since: the scheduler avoids it ("potentially failed").
@@ -145,6 +148,7 @@ impl Path {
                 member: true,
                 usable: true,
                 ready: false,
+                calm: true,
                 cwnd_limited: true,
                 failed: false,
                 backup: false,
@@ -251,9 +255,6 @@ impl Path {
         self.timer.backoff = 0;
         self.recovery.dupacks = 0;
         self.standing.failed = false;
-        if let Some(mapping) = &mut self.mapping {
-            mapping.remove_below(self.board.una);
-        }
         let (path, segment) = (&*self, settings.segment());
         let Window { cwnd, .. } = control.grow(me, move || path.acked(now, acked, segment));
         self.refresh(cwnd, settings);
@@ -340,6 +341,7 @@ impl Path {
         control: &mut impl CongestionController,
         me: usize,
     ) {
+        self.standing.calm = false;
         self.board.lose_oldest(u64::from(settings.segment()));
         self.enter_recovery(now, Progress::default(), settings, control, me);
     }
@@ -377,6 +379,7 @@ impl Path {
         fresh.recovery.sack = self.recovery.sack;
         fresh.standing.backup = self.standing.backup;
         (fresh.standing.member, fresh.standing.usable) = (false, false);
+        fresh.standing.calm = false;
         *self = fresh;
     }
 

@@ -6,6 +6,7 @@ use crate::endpoint::{ReceivingEndpoint, Transmit};
 use crate::options::{DelayedAck, Options};
 use crate::ranges::RangeSet;
 use crate::reassembly::Reassembly;
+use std::hint::select_unpredictable;
 use std::sync::Arc;
 use units::{Span, Time};
 use wire::{Ack, Data, Flags, MAX_SACKS, Range, Sacks};
@@ -24,13 +25,16 @@ pub struct ReceiverSettings {
 pub(super) struct Path {
     /// Next byte expected (RCV.NXT).
     pub(super) next: u64,
+    /// The first byte of a usual segment. While nothing is missing, it is `next`. Otherwise it is
+    /// the end of the newest data, up to which the last range of `out_of_order` has grown. It is
+    /// the last number if such a segment changes more than these: with SACK blocks, and while no
+    /// time stamp is known.
+    pub(super) expected: u64,
     out_of_order: RangeSet,
-    /// Absent while no SACK block was needed.
+    /// Absent while ACKs report nothing more.
     reported: Option<Box<Reported>>,
     /// Time stamp that the next ACK echoes: the one of the oldest segment not acknowledged yet.
     pub(super) echo: Time,
-    /// One-way delay of that segment, if ACKs report it.
-    transit: Span,
     /// When the delayed ACK is due; never without one.
     due: Time,
     /// ECN: a mark is echoed until the sender reports that it has reduced its window.
@@ -39,13 +43,15 @@ pub(super) struct Path {
     taken: u64,
 }
 
-/// What SACK blocks report besides the ranges that have arrived.
+/// What ACKs report besides the ranges that have arrived.
 #[derive(Debug, Default)]
 struct Reported {
     /// One byte of each recently received range, newest first (for the order of SACK blocks).
     recent: [u64; MAX_SACKS],
     /// The part of the newest segment that had arrived before.
     duplicate: Option<Range>,
+    /// The one-way delay of the segment whose time stamp is echoed, if ACKs report it.
+    transit: Span,
 }
 
 /// The receiving endpoint of one connection. The application reads data at once when it is in
@@ -160,7 +166,8 @@ impl Receiver {
     /// On a coded path: an ACK that echoes `stamp`; `transit` is the one-way delay of its segment.
     pub(crate) fn answer_coded(&mut self, path: usize, stamp: Time, transit: Span) -> Ack {
         let side = &mut self.paths[path];
-        (side.echo, side.transit) = (stamp, transit);
+        side.echo = stamp;
+        side.report_transit(transit);
         self.ack(path)
     }
 
@@ -217,7 +224,9 @@ impl Receiver {
     #[inline(always)] // runs for every segment
     pub fn on_segment(&mut self, now: Time, path: usize, data: &Data) -> Option<Ack> {
         let multipath = self.paths.len() > 1;
+        let blocks = self.settings.options.sack || self.settings.options.dsack;
         let side = &mut self.paths[path];
+        side.settle();
         if data.flags != Flags::NONE {
             side.on_ecn(data.flags);
         }
@@ -230,7 +239,7 @@ impl Receiver {
         if in_order {
             side.next = side.out_of_order.take_front_at(end);
         } else if end > side.next.max(data.seq) {
-            side.hold(Range { start: data.seq, end });
+            side.hold(Range { start: data.seq, end }, blocks);
         } else {
             side.echo_again(data.stamp);
         }
@@ -247,9 +256,10 @@ impl Receiver {
         if side.due == Time::NEVER && (in_order || side.echo == Time::ZERO) {
             side.echo = data.stamp;
             if self.settings.transit {
-                side.transit = now.since(data.stamp);
+                side.report_transit(now.since(data.stamp));
             }
         }
+        side.expect(blocks);
         match self.settings.options.delayed_ack {
             DelayedAck::After(Span::ZERO) => Some(self.plain_ack(path)),
             _ => self.ack_or_wait(now, path, data, (in_order, filled_hole)),
@@ -273,7 +283,7 @@ impl Receiver {
             data_ack: self.data.next,
             window_edge: self.data.edge(),
             echo: side.echo,
-            transit: side.transit,
+            transit: side.reported.as_ref().map_or(Span::ZERO, |reported| reported.transit),
             sacks: if self.settings.options.sack { side.sacks() } else { Sacks::default() },
             flags: side.echoed,
         }
@@ -305,7 +315,7 @@ impl ReceivingEndpoint for Receiver {
 
     fn join(&mut self, path: usize, first: u64) {
         let taken = self.taken(path).wrapping_sub(first);
-        self.paths[path] = Path { next: first, taken, ..Path::new() };
+        self.paths[path] = Path { next: first, expected: first, taken, ..Path::new() };
         if let Some(linux) = linux(&mut self.adaptive, path) {
             *linux = LinuxAck::joined(first);
         }
@@ -323,7 +333,7 @@ impl ReceivingEndpoint for Receiver {
     fn held(&self) -> u64 {
         match &*self.paths {
             // Its order is the connection's, unless it is coded.
-            [only] => only.out_of_order.bytes() + self.data.held(),
+            [only] => only.held() + self.data.held(),
             _ => self.data.held(),
         }
     }
@@ -337,20 +347,57 @@ impl Path {
     fn new() -> Self {
         Path {
             next: 0,
+            expected: 0,
             out_of_order: RangeSet::default(),
             reported: None,
             echo: Time::ZERO,
-            transit: Span::ZERO,
             due: Time::NEVER,
             echoed: Flags::NONE,
             taken: 0,
         }
     }
 
-    /// Whether nothing is missing, and no mark must be echoed.
+    /// Receives a usual segment of `len` bytes, if its first byte is the expected one; returns
+    /// whether it does. Whether earlier data is missing is hard to predict for a processor, which
+    /// does not know of which path it was told last: both cases take the same instructions.
     #[inline(always)] // runs for every segment
-    pub(super) fn is_in_order(&self) -> bool {
-        self.out_of_order.is_empty() && self.echoed == Flags::NONE
+    pub(super) fn receive_usual(&mut self, data: &Data) -> bool {
+        if data.seq != self.expected || self.echoed != Flags::NONE {
+            return false;
+        }
+        self.expected += u64::from(data.len);
+        let whole = self.out_of_order.is_empty();
+        self.next = select_unpredictable(whole, self.expected, self.next);
+        self.echo = select_unpredictable(whole, data.stamp, self.echo);
+        true
+    }
+
+    /// Brings the last range up to the end of the newest data.
+    fn settle(&mut self) {
+        if !self.out_of_order.is_empty() && self.expected != u64::MAX {
+            self.out_of_order.extend_to(self.expected);
+        }
+    }
+
+    /// Finds the first byte of a usual segment.
+    fn expect(&mut self, blocks: bool) {
+        self.expected = match self.out_of_order.is_empty() {
+            true => self.next,
+            false if blocks || self.echo == Time::ZERO => u64::MAX,
+            false => self.out_of_order.end(),
+        };
+    }
+
+    /// Bytes that wait for earlier bytes.
+    fn held(&self) -> u64 {
+        match self.out_of_order.is_empty() || self.expected == u64::MAX {
+            true => self.out_of_order.bytes(),
+            false => self.out_of_order.bytes() + (self.expected - self.out_of_order.end()),
+        }
+    }
+
+    fn report_transit(&mut self, transit: Span) {
+        self.reported.get_or_insert_default().transit = transit;
     }
 
     /// RFC 3168 §6.1.3: marks are echoed until the sender reports that it has reduced its window.
@@ -391,9 +438,12 @@ impl Path {
         (!again.is_empty()).then_some(again)
     }
 
-    /// Keeps a range that arrived above a hole.
-    fn hold(&mut self, range: Range) {
+    /// Keeps a range that arrived above a hole, for the SACK `blocks` too if there are any.
+    fn hold(&mut self, range: Range, blocks: bool) {
         self.out_of_order.insert(range);
+        if !blocks {
+            return;
+        }
         let Reported { recent, .. } = &mut **self.reported.get_or_insert_default();
         let again = recent.iter().position(|at| {
             self.out_of_order.containing(*at) == self.out_of_order.containing(range.start)
@@ -405,7 +455,7 @@ impl Path {
 
     /// RFC 2018 §4: the range of the newest segment first, then those reported most recently.
     fn sacks(&mut self) -> Sacks {
-        let Some(Reported { recent, duplicate }) = self.reported.as_deref_mut() else {
+        let Some(Reported { recent, duplicate, .. }) = self.reported.as_deref_mut() else {
             return Sacks::default();
         };
         let duplicate = duplicate.take();

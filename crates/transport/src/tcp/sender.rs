@@ -113,6 +113,7 @@ impl<E: CongestionController> Sender<E> {
         let side = &mut self.paths[path];
         if side.standing.member {
             side.on_ack(now, ack, &self.settings, &mut self.control, path);
+            side.look_whether_calm();
         }
         self.on_progress(now, ack.data_ack, ack.window_edge);
     }
@@ -320,7 +321,7 @@ impl<E: CongestionController> Sender<E> {
         let len = range.len();
         let seq = path.board.nxt;
         if let Some(mapping) = &mut path.mapping {
-            mapping.push(seq, range.start, len);
+            mapping.push(path.board.una, seq, range.start);
         }
         path.board.nxt += len;
         path.on_transmit(now, Range { start: seq, end: seq + len }, &self.settings);

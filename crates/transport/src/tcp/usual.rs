@@ -1,4 +1,5 @@
-//! The fast path for usual segments: new data in order, and its ACK on a path without losses.
+//! The fast path for usual segments: new data that continues the newest, and the ACK of new data on
+//! a path without losses.
 //!
 //! Both ends try this first; the sender's part is in `sender/usual.rs`. Other segments take the
 //! full processing of [`Sender::on_answer`], [`Sender::poll_transmit`] and [`Receiver::on_data`],
@@ -40,23 +41,16 @@ impl Receiver {
             return None;
         }
         let side = &mut self.paths[path];
-        if data.seq != side.next || !side.is_in_order() {
+        if !side.receive_usual(data) {
             return None;
         }
-        side.next += u64::from(data.len);
-        side.echo = data.stamp;
-        let next = side.next;
+        let (next, echo) = (side.next, side.echo);
         match self.paths.len() {
             1 => self.data.next = next, // the path's order is the connection's
             _ => {
                 self.data.insert(Range { start: data.dsn, end: data.dsn + u64::from(data.len) });
             }
         }
-        Some(UsualAck {
-            ack: next,
-            data_ack: self.data.next,
-            window_edge: self.data.edge(),
-            echo: data.stamp,
-        })
+        Some(UsualAck { ack: next, data_ack: self.data.next, window_edge: self.data.edge(), echo })
     }
 }

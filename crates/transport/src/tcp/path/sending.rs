@@ -48,7 +48,8 @@ impl Path {
     /// Whether the byte `dsn` of the connection may be outstanding on this path: runs of bytes are
     /// forgotten as a whole.
     pub(crate) fn holds(&self, dsn: u64) -> bool {
-        self.mapping.as_ref().is_some_and(|mapping| mapping.holds(dsn))
+        let sent = Range { start: self.board.una, end: self.board.nxt };
+        self.mapping.as_ref().is_some_and(|mapping| mapping.holds(dsn, sent))
     }
 
     /// Whether the byte `dsn` of the connection is not acknowledged on this path, which sent it.

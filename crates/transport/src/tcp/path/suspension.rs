@@ -32,7 +32,7 @@ impl Path {
     pub(crate) fn suspend(&mut self, now: Time) {
         self.suspension = Suspension::Waits;
         (self.standing.usable, self.standing.ready) = (false, false);
-        self.recovery.phase = Phase::Loss;
+        (self.recovery.phase, self.standing.calm) = (Phase::Loss, false);
         self.recovery.point = self.board.nxt;
         self.recovery.dupacks = 0;
         self.wait_for_probe(now);
@@ -43,6 +43,7 @@ impl Path {
         self.suspension = Suspension::No;
         self.timer.kind = TimerKind::Retransmission;
         self.timer.deadline = now; // an acknowledgement restarts it; without one it is a timeout
+        self.standing.calm = false;
         self.board.lose_all();
     }
 
@@ -53,6 +54,7 @@ impl Path {
     /// The next probe is due.
     pub(super) fn probe_again(&mut self, now: Time) {
         self.suspension = Suspension::Probes;
+        self.standing.calm = false;
         self.board.lose_all();
         self.wait_for_probe(now);
     }

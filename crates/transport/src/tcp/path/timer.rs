@@ -40,6 +40,7 @@ impl Path {
         control: &mut impl CongestionController,
         me: usize,
     ) -> Fired {
+        self.standing.calm = false;
         match std::mem::take(&mut self.timer.kind) {
             TimerKind::Retransmission => {
                 self.on_timeout(now, settings, control, me);
@@ -116,7 +117,7 @@ impl Path {
         self.timer.kind = TimerKind::Retransmission;
         self.timer.deadline = match self.board.outstanding() {
             0 => Time::NEVER,
-            _ => now + self.rtt.rto(&settings.options, 0),
+            _ => now + self.rtt.rto_once(&settings.options),
         };
     }
 

@@ -17,10 +17,18 @@ impl Path {
         self.board.is_clean() && self.recovery.phase == Phase::Open
     }
 
+    /// An ACK was processed. So that a usual one need not ask all this, the answer is kept until
+    /// something else happens.
+    pub(super) fn look_whether_calm(&mut self) {
+        self.standing.calm = self.is_calm() && self.standing.member;
+    }
+
     /// Whether `ack` acknowledges new data while the path is calm.
     #[inline(always)] // runs for every ACK
     fn expects(&self, ack: u64) -> bool {
-        self.is_calm() && self.standing.member && self.board.una < ack && ack <= self.board.nxt
+        let calm = self.standing.calm;
+        debug_assert!(!calm || (self.is_calm() && self.standing.member), "it is not calm any more");
+        calm && self.board.una < ack && ack <= self.board.nxt
     }
 
     /// Bytes that the window of a calm path allows now; zero for others, and while the host may not
@@ -58,7 +66,7 @@ impl Path {
         unsent.nxt = range.end;
         let (seq, len) = (self.board.nxt, range.len());
         if let Some(mapping) = &mut self.mapping {
-            mapping.push(seq, range.start, len);
+            mapping.push(self.board.una, seq, range.start);
         }
         self.board.nxt += len;
         self.host.queued += len;
