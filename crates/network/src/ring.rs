@@ -198,6 +198,12 @@ mod tests {
                     prop_assert_eq!(ring.get(ring.head() + offset as u32), Some(item));
                 }
                 prop_assert_eq!(ring.get(ring.tail()), None);
+                for (number, item) in (1..).zip(model.iter().rev()) {
+                    prop_assert_eq!(ring.nth_newest(number), Some(item));
+                }
+                for number in [0, ring.len() + 1, u32::MAX] {
+                    prop_assert_eq!(ring.nth_newest(number), None);
+                }
                 let newest = ring.len().min(2);
                 ring.withhold(newest);
                 prop_assert_eq!(ring.len() + newest, model.len() as u32);

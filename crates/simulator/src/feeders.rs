@@ -8,7 +8,8 @@
 //!   other packet can come to it before, so the packet enters it at once.
 //! * A receiver that answers every segment at once does nothing between segments, and a single path
 //!   brings them in order. So the segment is answered at once, and its ACK enters the first link
-//!   back for that later time, if this one is a private line behind such receivers.
+//!   back for that later time, if this one is a private line behind such receivers. `build.rs` says
+//!   in which worlds.
 //!
 //! On a path of an access link, a shared bottleneck and a private line, with such a line for ACKs,
 //! neither the bottleneck nor the line is woken. Every packet comes out of every link when it would
@@ -166,8 +167,9 @@ impl Reached {
 }
 
 impl Feeders {
-    /// Makes feeders of all `links` that can be, and marks the hops into them. A link that the
-    /// script changes, one of `changed`, is neither a feeder nor a private line.
+    /// Makes feeders of all `links` that can be, marks the hops into them, and removes the marks of
+    /// [`Answering::mark`] that are not behind one. A link that the script changes, one of
+    /// `changed`, is neither a feeder nor a private line.
     pub(crate) fn lay(
         hops: &mut [Hop],
         links: &mut [Link<PackedSegment>],

@@ -339,7 +339,9 @@ impl World {
         self.hop_words(first, second, third);
     }
 
-    /// [`World::hop`] of a packet in registers.
+    /// [`World::hop`] of a packet in registers. Within a function that has the whole packet as a
+    /// parameter it would be in memory after all, which costs W1 over one link 12 instructions a
+    /// hop.
     #[inline(always)] // runs for every hop
     fn hop_words(&mut self, first: Pair, second: Pair, third: Pair) {
         let cursor = PackedSegment::of_words(first, second, third).cursor();
@@ -430,6 +432,7 @@ impl World {
             Offer::Carried => {}
             Offer::Wake(at) => self.agenda.schedule(self.sources.source(Wake::Link(link)), at),
             other => {
+                // Of its own, because that function sees it in memory.
                 let mut packet = PackedSegment::of_words(first, second, third);
                 packet.advance();
                 self.offered(packet, link, other);
