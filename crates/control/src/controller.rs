@@ -198,6 +198,15 @@ pub trait CongestionController {
     /// The window of `path` now.
     fn window(&self, path: usize) -> Window;
 
+    /// Calls `see` with the window of each of the first `paths` paths, so that all of them need one
+    /// dispatch on the controller.
+    fn windows(&self, paths: usize, mut see: impl FnMut(usize, Window))
+    where
+        Self: Sized,
+    {
+        (0..paths).for_each(|path| see(path, self.window(path)));
+    }
+
     /// An ACK of any kind reports how much was delivered on `path`, and how fast. Called if
     /// [`Needs::rates`].
     fn on_delivered(&mut self, _path: usize, _delivered: &Delivered) {}
@@ -282,6 +291,9 @@ macro_rules! forward {
             }
             fn window(&self, path: usize) -> $crate::Window {
                 match self { $($any::$variant(to) => to$(.$field)?.window(path),)* }
+            }
+            fn windows(&self, paths: usize, see: impl FnMut(usize, $crate::Window)) {
+                match self { $($any::$variant(to) => to$(.$field)?.windows(paths, see),)* }
             }
             fn on_delivered(&mut self, path: usize, delivered: &$crate::Delivered) {
                 match self { $($any::$variant(to) => to$(.$field)?.on_delivered(path, delivered),)* }

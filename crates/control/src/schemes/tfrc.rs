@@ -71,6 +71,9 @@ pub(crate) struct TfrcControl {
 struct Path {
     own: Allowed,
     member: bool,
+    /// The rate at which it sends, in segments per second. A sender reads it for each packet, and
+    /// only reports and changes of members change it.
+    sends: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -90,7 +93,7 @@ impl TfrcControl {
     ) -> Self {
         let initial = settings.initial_window.min(INITIAL_WINDOW);
         let fresh = Allowed::new(initial, discounting);
-        let path = Path { own: fresh.clone(), member: true };
+        let path = Path { own: fresh.clone(), member: true, sends: SLOWEST };
         let master = Master { rate: paths as f64, doubled: f64::NEG_INFINITY };
         let pooled = (division == Division::Pooled).then(|| Box::new(Pooled::new(initial, paths)));
         let paths = alloc::vec![path; paths].into();
@@ -109,7 +112,7 @@ impl TfrcControl {
     }
 
     /// A mean over those members, weighted by their rates.
-    fn mean(&self, of: fn(&Allowed) -> f64) -> f64 {
+    fn mean(&self, of: impl Fn(&Allowed) -> f64) -> f64 {
         let total: f64 = self.heard().map(Allowed::rate).sum();
         self.heard().map(|path| path.rate() / total * of(path)).sum()
     }
@@ -140,8 +143,8 @@ impl TfrcControl {
         }
     }
 
-    /// Recomputes the factor by which paths send less than their nominal rates, after a report or a
-    /// change of members.
+    /// Recomputes the factor by which paths send less than their nominal rates, and the rates at
+    /// which they send, after a report or a change of members.
     fn settle(&mut self, now: f64) {
         self.scale = match self.division {
             Division::Alone => 1.0,
@@ -155,6 +158,12 @@ impl TfrcControl {
                 if total > 0.0 { total / self.master.rate } else { 1.0 }
             }
         };
+        (0..self.paths.len()).for_each(|me| self.paths[me].sends = self.sending(me));
+    }
+
+    /// The rate at which a path sends.
+    fn sending(&self, me: usize) -> f64 {
+        (self.nominal(me) / self.scale * self.paths[me].own.damping()).max(SLOWEST)
     }
 
     /// The new `R_M` (§3.2): the response function of `f_M`, the mean of the `f_i` weighted by
@@ -184,7 +193,7 @@ impl CongestionController for TfrcControl {
     fn on_recovered(&mut self, _path: usize) {}
 
     fn set_member(&mut self, path: usize, member: bool) {
-        self.paths[path] = Path { own: self.fresh.clone(), member };
+        self.paths[path] = Path { own: self.fresh.clone(), member, sends: SLOWEST };
         if let Some(pooled) = &mut self.pooled {
             pooled.forget(path);
         }
@@ -202,16 +211,19 @@ impl CongestionController for TfrcControl {
     }
 
     fn pacing(&self, path: usize) -> Option<SegmentRate> {
-        let own = &self.paths[path].own;
-        Some(SegmentRate((self.nominal(path) / self.scale * own.damping()).max(SLOWEST)))
+        let Path { sends, .. } = self.paths[path];
+        debug_assert!(sends == self.sending(path), "an old rate");
+        Some(SegmentRate(sends))
     }
 
     fn on_feedback(&mut self, path: usize, feedback: &Feedback<'_>) {
         let report = Report::from(feedback);
         let magnified = self.magnified();
         self.paths[path].own.on_feedback(&report, magnified);
-        let (rtt, received) = (self.mean(Allowed::rtt), self.received());
-        if let Some(pooled) = self.pooled.as_mut().filter(|_| rtt > 0.0) {
+        let mean = self.pooled.is_some().then(|| (self.mean(Allowed::rtt), self.received()));
+        if let (Some(pooled), Some((rtt, received))) = (&mut self.pooled, mean)
+            && rtt > 0.0
+        {
             self.master.rate = pooled.on_feedback(path, &report, rtt, received).max(SLOWEST);
         }
         self.settle(report.now);

@@ -21,8 +21,8 @@ pub(crate) struct Allowed {
     /// `p`.
     loss: f64,
     intervals: LossRate,
-    /// `X_recv_set`: reports of the last two round trips with their times.
-    received: VecDeque<(f64, f64)>,
+    /// `X_recv_set`: receive rates reported in the last two round trips.
+    received: Received,
     /// `R`; zero before the first report.
     rtt: f64,
     /// `R_sqmean`.
@@ -35,6 +35,35 @@ pub(crate) struct Allowed {
     initial: f64,
 }
 
+/// Times and receive rates of reports, in seconds and segments per second.
+#[derive(Clone, Debug, Default)]
+struct Received {
+    reports: VecDeque<(f64, f64)>,
+    /// The largest of the rates; zero without any. Kept, because a report of one path reads that of
+    /// all paths.
+    most: f64,
+}
+
+impl Received {
+    /// Adds a report, and forgets those before `horizon`.
+    fn push(&mut self, now: f64, rate: f64, horizon: f64) {
+        self.reports.push_back((now, rate));
+        self.reports.retain(|(at, _)| *at >= horizon);
+        self.find_most();
+    }
+
+    /// Forgets all reports but this one.
+    fn replace(&mut self, now: f64, rate: f64) {
+        self.reports.clear();
+        self.reports.push_back((now, rate));
+        self.find_most();
+    }
+
+    fn find_most(&mut self) {
+        self.most = self.reports.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
+    }
+}
+
 impl Allowed {
     /// One segment per second until the first report, then `initial` segments in a round trip.
     pub(crate) fn new(initial: f64, discounting: bool) -> Self {
@@ -42,7 +71,7 @@ impl Allowed {
             rate: 1.0,
             loss: 0.0,
             intervals: LossRate::new(discounting),
-            received: VecDeque::new(),
+            received: Received::default(),
             rtt: 0.0,
             root_mean: 0.0,
             root: 0.0,
@@ -68,7 +97,7 @@ impl Allowed {
 
     /// The largest rate reported in the last two round trips; zero before the first report.
     pub(crate) fn received(&self) -> f64 {
-        self.received.iter().map(|(_, rate)| *rate).fold(0.0, f64::max)
+        self.received.most
     }
 
     /// Factor that damps oscillation of the rate with the queue: √R over its mean (§4.5).
@@ -105,9 +134,7 @@ impl Allowed {
     /// `recv_limit`: the limit on the rate from recent receive rates.
     fn limit(&mut self, report: &Report<'_>, worse: bool) -> f64 {
         if !report.limited {
-            self.received.push_back((report.now, report.received));
-            let horizon = report.now - 2.0 * self.rtt;
-            self.received.retain(|(at, _)| *at >= horizon);
+            self.received.push(report.now, report.received, report.now - 2.0 * self.rtt);
             return 2.0 * self.received();
         }
         // The receive rate of an idle application does not measure the path: the largest report
@@ -116,8 +143,7 @@ impl Allowed {
             true => ((self.received() / 2.0).max(LIMITED_DECAY * report.received), 1.0),
             false => (self.received().max(report.received), 2.0),
         };
-        self.received.clear();
-        self.received.push_back((report.now, most));
+        self.received.replace(report.now, most);
         factor * most
     }
 
@@ -157,8 +183,7 @@ impl Allowed {
             false => calculated / 2.0,
         };
         let limit = limit.max(1.0 / SLOWEST);
-        self.received.clear();
-        self.received.push_back((now, limit / 2.0 / scale));
+        self.received.replace(now, limit / 2.0 / scale);
         self.set_rate(now, limit);
     }
 }

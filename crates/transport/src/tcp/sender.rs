@@ -93,19 +93,12 @@ impl<E: CongestionController> Sender<E> {
 
     /// Updates window and pace of `me` from control.
     pub(crate) fn refresh(&mut self, me: usize) {
-        self.bring_over(me);
-        self.look_again();
-    }
-
-    /// The same without unblocking the poll; returns whether the window has changed.
-    #[inline(always)] // after every ACK, for each path of some controllers
-    pub(super) fn bring_over(&mut self, me: usize) -> bool {
         let path = &mut self.paths[me];
-        let changed = path.refresh(self.control.window(me).cwnd, &self.settings);
+        path.refresh(self.control.window(me).cwnd, &self.settings);
         if path.is_paced() {
             path.set_pace(self.control.pacing(me), &self.settings);
         }
-        changed
+        self.look_again();
     }
 
     #[inline(always)] // runs for every ACK
@@ -263,7 +256,7 @@ impl<E: CongestionController> Sender<E> {
     /// The next retransmission on `me`.
     fn retransmission_on(&mut self, now: Time, me: usize) -> Option<Transmit<Data>> {
         let path = &mut self.paths[me];
-        if !path.has_space(1, &self.settings) {
+        if path.board.is_clean() || !path.has_space(1, &self.settings) {
             return None; // mostly; what is lost need not be looked up
         }
         let range = path.next_retransmission(self.settings.segment())?;

@@ -30,6 +30,8 @@ pub struct Sender<E> {
     data_una: u64,
     /// Packets sent and not known to have arrived.
     sent: SentPackets,
+    /// When each path may send its next packet. Kept, because a poll reads all of them.
+    turns: Box<[Time]>,
     /// Nothing more can be sent before the next event.
     blocked: bool,
     /// All data that the application has written was sent.
@@ -47,6 +49,7 @@ impl<E: CongestionController> Sender<E> {
             control,
             data_una: 0,
             sent: SentPackets::new(paths),
+            turns: vec![Time::ZERO; paths].into(),
             blocked: false,
             starved: false,
             completed: Time::NEVER,
@@ -60,37 +63,59 @@ impl<E: CongestionController> Sender<E> {
 
     /// The next packet of the path with the earliest turn: lost data, or new data.
     fn poll(&mut self, now: Time) -> Option<Transmit<TfrcData>> {
-        let turns: Vec<Time> =
-            (0..self.paths()).map(|me| self.sent.turn(me, self.rate(me))).collect();
-        let mut due: Vec<usize> = (0..self.paths()).filter(|me| turns[*me] <= now).collect();
-        due.sort_by_key(|me| turns[*me]);
-        for me in due {
+        debug_assert!((0..self.paths()).all(|me| self.turns[me] == self.turn(me)), "an old turn");
+        if self.turns.iter().all(|turn| *turn > now) {
+            self.wait(now); // most polls
+            return None;
+        }
+        let mut tried = None;
+        while let Some(next) = self.turn_after(tried).filter(|(turn, _)| *turn <= now) {
+            let (_, me) = next;
             if let Some(data) = self.sent.to_probe(me) {
                 let number = self.sent.count(now, me);
                 return Some(self.packet(now, me, data, number));
             }
-            let again = self.sent.take_lost(now, me, &turns);
+            let again = self.sent.take_lost(now, me, &self.turns);
             if let Some(data) = again.or_else(|| self.next_data(now)) {
                 self.unsent.nxt = self.unsent.nxt.max(data.end);
                 let number = self.sent.on_sent(now, me, data);
                 return Some(self.packet(now, me, data, number));
             }
+            tried = Some(next);
         }
-        self.wait(now, &turns);
+        self.wait(now);
         None
     }
 
-    /// Nothing can be sent now: if there is data to send, waits for the next turn.
-    fn wait(&mut self, now: Time, turns: &[Time]) {
-        let more = self.next_data(now).is_some() || self.sent.any_lost();
-        self.sent.wake = Time::NEVER;
-        for (me, turn) in turns.iter().enumerate() {
-            let later = *turn > now && *turn < Time::NEVER;
-            if later && (more || self.sent.to_probe(me).is_some()) {
-                self.sent.on_limited(now, me);
-                self.sent.wake = self.sent.wake.min(*turn);
+    /// The first turn after another one, or of all, and its path. Of turns at the same time, that
+    /// of the lower path is first.
+    fn turn_after(&self, other: Option<(Time, usize)>) -> Option<(Time, usize)> {
+        let mut first = (Time::NEVER, 0);
+        for (me, &turn) in self.turns.iter().enumerate() {
+            if turn < first.0 && other.is_none_or(|other| (turn, me) > other) {
+                first = (turn, me);
             }
         }
+        Some(first).filter(|(turn, _)| *turn < Time::NEVER)
+    }
+
+    /// Nothing can be sent now: if there is data to send, waits for the next turn.
+    fn wait(&mut self, now: Time) {
+        let more = self.next_data(now).is_some() || self.sent.any_lost();
+        self.sent.wait(now, more, &self.turns);
+    }
+
+    /// Control may have changed all rates, or members have changed: finds all turns anew.
+    fn find_turns(&mut self) {
+        (0..self.paths()).for_each(|me| self.find_turn(me));
+    }
+
+    fn find_turn(&mut self, me: usize) {
+        self.turns[me] = self.turn(me);
+    }
+
+    fn turn(&self, me: usize) -> Time {
+        self.sent.turn(me, self.rate(me))
     }
 
     fn next_data(&mut self, now: Time) -> Option<Range> {
@@ -99,8 +124,9 @@ impl<E: CongestionController> Sender<E> {
         next.ok()
     }
 
-    /// Packet `number` of `me`.
-    fn packet(&self, now: Time, me: usize, data: Range, number: u64) -> Transmit<TfrcData> {
+    /// Packet `number` of `me`, which has been counted.
+    fn packet(&mut self, now: Time, me: usize, data: Range, number: u64) -> Transmit<TfrcData> {
+        self.find_turn(me);
         let rtt_us = u32::try_from(self.sent.paths[me].rtt.0 / 1_000).unwrap_or(u32::MAX);
         let (dsn, len) = (data.start, data.len() as u32);
         Transmit { path: me, segment: TfrcData { number, dsn, len, rtt_us, stamp: now } }
@@ -137,6 +163,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
             limited,
         };
         self.control.on_feedback(path, &feedback);
+        self.find_turns();
         self.sent.restart_silence(now, path, self.rate(path));
         self.sent.on_missing(now, &report.missing);
         if self.completed == Time::NEVER && self.settings.source.ends_by(self.data_una) {
@@ -154,6 +181,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
             if self.sent.paths[path].silence <= now {
                 let idle = self.sent.on_silence(now, path);
                 self.control.on_silence(path, now, idle);
+                self.find_turns();
                 self.sent.restart_silence(now, path, self.rate(path));
             }
         }
@@ -166,13 +194,16 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
     fn join(&mut self, path: usize) -> u64 {
         self.blocked = false;
         self.control.set_member(path, true);
-        self.sent.join(path)
+        let first = self.sent.join(path);
+        self.find_turns();
+        first
     }
 
     fn leave(&mut self, path: usize) {
         self.blocked = false;
         self.sent.leave(path);
         self.control.set_member(path, false);
+        self.find_turns();
     }
 
     fn poll_transmit(&mut self, now: Time) -> Option<Transmit<TfrcData>> {

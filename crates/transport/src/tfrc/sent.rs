@@ -243,14 +243,25 @@ impl SentPackets {
         path.next - 1
     }
 
-    /// The rate holds `me` back.
-    pub(crate) fn on_limited(&mut self, now: Time, me: usize) {
-        self.paths[me].limited = now;
+    /// Nothing can be sent now. If there is `more` data, or a path has a probe to send, it waits for
+    /// its turn: the rate holds it back.
+    pub(crate) fn wait(&mut self, now: Time, more: bool, turns: &[Time]) {
+        self.wake = Time::NEVER;
+        for (me, &turn) in turns.iter().enumerate() {
+            let later = turn > now && turn < Time::NEVER;
+            if later && (more || self.to_probe(me).is_some()) {
+                self.paths[me].limited = now;
+                self.wake = self.wake.min(turn);
+            }
+        }
     }
 
     /// The lost data that `me` sends again in its turn: data of other paths, or its own if no other
     /// path has its turn within a round trip. `turns` are the turns of all paths.
     pub(crate) fn take_lost(&mut self, now: Time, me: usize, turns: &[Time]) -> Option<Range> {
+        if self.lost.is_empty() {
+            return None;
+        }
         let soon = now + self.paths[me].rtt;
         let helps = |other: usize| {
             other != me

@@ -159,9 +159,13 @@ impl<E: CongestionController> Sender<E> {
         if !self.needs.siblings {
             return;
         }
+        let (paths, settings) = (&mut self.paths, &self.settings);
         let mut changed = false;
-        for me in 0..self.paths.len() {
-            changed |= self.bring_over(me);
+        self.control.windows(paths.len(), |me, window| {
+            changed |= paths[me].refresh(window.cwnd, settings);
+        });
+        for (me, path) in paths.iter_mut().enumerate().filter(|(_, path)| path.is_paced()) {
+            path.set_pace(self.control.pacing(me), settings);
         }
         if changed {
             self.look_again();
