@@ -67,6 +67,15 @@ queue = {{ droptail = {{ packets = "40 packets" }} }}
         return per_hop(file.name, "5 s", "10 s")
 
 
+def per_hop_of_rates(controller: str) -> float:
+    """Instructions per packet-hop of a controller by rate over the sixteen empty paths of Tse's
+    thesis."""
+    file = str(ROOT / "scenarios/tse/independent.toml")
+    empty = [f"flow.tcp-{path}.count=0" for path in range(1, 17)]
+    own = f'flow.ensemble.controller="{controller}"'
+    return per_hop(file, "100 s", "200 s", "warmup=20 s", own, *empty)
+
+
 def cpu_seconds(*command: str, runs: int = 3) -> float:
     """Seconds of a processor that a command takes, the least of some runs. Python may keep what it
     has compiled, as it does for users."""
@@ -259,6 +268,9 @@ def main() -> None:
         file = str(ROOT / f"scenarios/{scenario}.toml")
         cost = per_hop(file, "40 s", "80 s", "warmup=10 s")
         print(f"{scenario}: {cost:.0f} instructions per packet-hop")
+    for controller in ("bilevel-tfrc:pooled", "bilevel-tfrc", "tfrc:fractional"):
+        cost = per_hop_of_rates(controller)
+        print(f"sixteen empty paths, {controller}: {cost:.0f} instructions per packet-hop")
     two, many = per_hop_over_subflows(2), per_hop_over_subflows(64)
     print(f"64 subflows: {many:.0f} instructions per packet-hop, {many / two:.2f} times two")
     for stations in (5, 50, 100):

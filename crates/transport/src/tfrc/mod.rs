@@ -11,6 +11,7 @@ mod history;
 mod receiver;
 mod sender;
 mod sent;
+mod times;
 
 pub use receiver::Receiver;
 pub use sender::{Sender, Settings};

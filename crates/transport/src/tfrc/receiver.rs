@@ -1,6 +1,7 @@
 //! A receiver of TFRC: packets in, a report for each path once in a round trip.
 
 use super::arrivals::Arrivals;
+use super::times::Times;
 use crate::endpoint::{ReceivingEndpoint, Transmit};
 use crate::reassembly::Reassembly;
 use units::Time;
@@ -13,6 +14,8 @@ const MISSING: usize = 64;
 #[derive(Debug)]
 pub struct Receiver {
     paths: Box<[Path]>,
+    /// When the next report of each path is due; never if no packet has arrived since the last one.
+    due: Times,
     data: Reassembly,
 }
 
@@ -20,8 +23,6 @@ pub struct Receiver {
 #[derive(Debug)]
 struct Path {
     arrivals: Arrivals,
-    /// When the next report is due; never if no packet has arrived since the last one.
-    due: Time,
     /// Payload bytes received.
     taken: u64,
 }
@@ -29,9 +30,10 @@ struct Path {
 impl Receiver {
     /// A receiver over `paths` paths with a buffer of `buffer` bytes.
     pub fn new(buffer: u64, paths: usize) -> Self {
-        let path = || Path { arrivals: Arrivals::default(), due: Time::NEVER, taken: 0 };
+        let due = Times::new(paths, Time::NEVER);
+        let path = || Path { arrivals: Arrivals::default(), taken: 0 };
         let paths = std::iter::repeat_with(path).take(paths).collect();
-        Receiver { paths, data: Reassembly::new(buffer) }
+        Receiver { paths, due, data: Reassembly::new(buffer) }
     }
 }
 
@@ -41,16 +43,17 @@ impl ReceivingEndpoint for Receiver {
 
     fn on_data(&mut self, now: Time, path: usize, data: &TfrcData) -> Option<TfrcReport> {
         let side = &mut self.paths[path];
-        side.due = side.due.min(side.arrivals.on_data(now, data));
+        let due = side.arrivals.on_data(now, data);
+        self.due.set(path, self.due.all()[path].min(due));
         side.taken += u64::from(data.len);
         self.data.insert(Range { start: data.dsn, end: data.dsn + u64::from(data.len) });
         None
     }
 
     fn on_deadline(&mut self, now: Time) -> Option<Transmit<TfrcReport>> {
-        let path = self.paths.iter().position(|side| side.due <= now)?;
+        let path = self.due.all().iter().position(|due| *due <= now)?;
+        self.due.set(path, Time::NEVER);
         let side = &mut self.paths[path];
-        side.due = Time::NEVER;
         let segment = TfrcReport {
             data_ack: self.data.next,
             window_edge: self.data.edge(),
@@ -62,11 +65,12 @@ impl ReceivingEndpoint for Receiver {
 
     fn join(&mut self, path: usize, _first: u64) {
         let taken = self.paths[path].taken;
-        self.paths[path] = Path { arrivals: Arrivals::default(), due: Time::NEVER, taken };
+        self.paths[path] = Path { arrivals: Arrivals::default(), taken };
+        self.due.set(path, Time::NEVER);
     }
 
     fn next_deadline(&self) -> Time {
-        self.paths.iter().map(|side| side.due).min().unwrap_or(Time::NEVER)
+        self.due.first()
     }
 
     fn delivered(&self) -> u64 {

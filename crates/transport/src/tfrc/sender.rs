@@ -1,6 +1,7 @@
 //! A sender of TFRC: reports in, paced packets out.
 
 use super::sent::SentPackets;
+use super::times::Times;
 use crate::endpoint::{PathReport, SendingEndpoint, Transmit};
 use crate::source::{Source, Unsent, Wait};
 use control::tfrc::Feedback;
@@ -30,8 +31,8 @@ pub struct Sender<E> {
     data_una: u64,
     /// Packets sent and not known to have arrived.
     sent: SentPackets,
-    /// When each path may send its next packet. Kept, because a poll reads all of them.
-    turns: Box<[Time]>,
+    /// When each path may send its next packet.
+    turns: Times,
     /// Nothing more can be sent before the next event.
     blocked: bool,
     /// All data that the application has written was sent.
@@ -49,7 +50,7 @@ impl<E: CongestionController> Sender<E> {
             control,
             data_una: 0,
             sent: SentPackets::new(paths),
-            turns: vec![Time::ZERO; paths].into(),
+            turns: Times::new(paths, Time::ZERO),
             blocked: false,
             starved: false,
             completed: Time::NEVER,
@@ -63,19 +64,18 @@ impl<E: CongestionController> Sender<E> {
 
     /// The next packet of the path with the earliest turn: lost data, or new data.
     fn poll(&mut self, now: Time) -> Option<Transmit<TfrcData>> {
-        debug_assert!((0..self.paths()).all(|me| self.turns[me] == self.turn(me)), "an old turn");
-        if self.turns.iter().all(|turn| *turn > now) {
-            self.wait(now); // most polls
-            return None;
-        }
+        let is_new = |(me, turn): (usize, &Time)| *turn == self.turn(me);
+        debug_assert!(self.turns.all().iter().enumerate().all(is_new), "an old turn");
         let mut tried = None;
-        while let Some(next) = self.turn_after(tried).filter(|(turn, _)| *turn <= now) {
+        while self.turns.first() <= now
+            && let Some(next) = self.turns.after(tried).filter(|(turn, _)| *turn <= now)
+        {
             let (_, me) = next;
             if let Some(data) = self.sent.to_probe(me) {
                 let number = self.sent.count(now, me);
                 return Some(self.packet(now, me, data, number));
             }
-            let again = self.sent.take_lost(now, me, &self.turns);
+            let again = self.sent.take_lost(now, me, self.turns.all());
             if let Some(data) = again.or_else(|| self.next_data(now)) {
                 self.unsent.nxt = self.unsent.nxt.max(data.end);
                 let number = self.sent.on_sent(now, me, data);
@@ -87,35 +87,19 @@ impl<E: CongestionController> Sender<E> {
         None
     }
 
-    /// The first turn after another one, or of all, and its path. Of turns at the same time, that
-    /// of the lower path is first.
-    fn turn_after(&self, other: Option<(Time, usize)>) -> Option<(Time, usize)> {
-        let mut first = (Time::NEVER, 0);
-        for (me, &turn) in self.turns.iter().enumerate() {
-            if turn < first.0 && other.is_none_or(|other| (turn, me) > other) {
-                first = (turn, me);
-            }
-        }
-        Some(first).filter(|(turn, _)| *turn < Time::NEVER)
-    }
-
     /// Nothing can be sent now: if there is data to send, waits for the next turn.
     fn wait(&mut self, now: Time) {
         let more = self.next_data(now).is_some() || self.sent.any_lost();
-        self.sent.wait(now, more, &self.turns);
+        self.sent.wait(now, more, self.turns.all());
     }
 
     /// Control may have changed all rates, or members have changed: finds all turns anew.
     fn find_turns(&mut self) {
-        (0..self.paths()).for_each(|me| self.find_turn(me));
-    }
-
-    fn find_turn(&mut self, me: usize) {
-        self.turns[me] = self.turn(me);
+        self.turns.set_all(|me| self.sent.turn(me, rate(&self.control, me)));
     }
 
     fn turn(&self, me: usize) -> Time {
-        self.sent.turn(me, self.rate(me))
+        self.sent.turn(me, rate(&self.control, me))
     }
 
     fn next_data(&mut self, now: Time) -> Option<Range> {
@@ -126,15 +110,10 @@ impl<E: CongestionController> Sender<E> {
 
     /// Packet `number` of `me`, which has been counted.
     fn packet(&mut self, now: Time, me: usize, data: Range, number: u64) -> Transmit<TfrcData> {
-        self.find_turn(me);
+        self.turns.set(me, self.turn(me));
         let rtt_us = u32::try_from(self.sent.paths[me].rtt.0 / 1_000).unwrap_or(u32::MAX);
         let (dsn, len) = (data.start, data.len() as u32);
         Transmit { path: me, segment: TfrcData { number, dsn, len, rtt_us, stamp: now } }
-    }
-
-    /// The rate of control for `path`, in packets per second.
-    fn rate(&self, path: usize) -> f64 {
-        self.control.pacing(path).map_or(0.0, |rate| rate.0)
     }
 }
 
@@ -164,7 +143,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
         };
         self.control.on_feedback(path, &feedback);
         self.find_turns();
-        self.sent.restart_silence(now, path, self.rate(path));
+        self.sent.restart_silence(now, path, rate(&self.control, path));
         self.sent.on_missing(now, &report.missing);
         if self.completed == Time::NEVER && self.settings.source.ends_by(self.data_una) {
             self.completed = now;
@@ -177,12 +156,15 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
     /// Handles the nofeedback timers that have fired.
     fn on_deadline(&mut self, now: Time) {
         self.blocked = false;
+        if !self.sent.any_silent(now) {
+            return; // a turn has come
+        }
         for path in 0..self.paths() {
-            if self.sent.paths[path].silence <= now {
+            if self.sent.is_silent(now, path) {
                 let idle = self.sent.on_silence(now, path);
                 self.control.on_silence(path, now, idle);
                 self.find_turns();
-                self.sent.restart_silence(now, path, self.rate(path));
+                self.sent.restart_silence(now, path, rate(&self.control, path));
             }
         }
     }
@@ -257,4 +239,9 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
     fn observe(&self, path: usize, see: See<'_>) {
         self.control.observe(path, see);
     }
+}
+
+/// The rate of control for `path`, in packets per second.
+fn rate(control: &impl CongestionController, path: usize) -> f64 {
+    control.pacing(path).map_or(0.0, |rate| rate.0)
 }

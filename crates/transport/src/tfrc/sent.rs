@@ -1,5 +1,6 @@
 //! The packets sent by a TFRC sender on its paths, and the next turn of each path.
 
+use super::times::Times;
 use std::collections::VecDeque;
 use units::{Span, Time};
 use wire::Range;
@@ -24,8 +25,6 @@ pub(crate) struct SendingPath {
     pub(crate) sample: Span,
     /// When the last packet was sent; the next turn counts from this time.
     last: Option<Time>,
-    /// When the nofeedback timer fires.
-    pub(crate) silence: Time,
     /// Whether no packet was sent since the timer was set.
     pub(crate) idle: bool,
     /// Whether the timer has fired and no report has arrived since.
@@ -61,6 +60,8 @@ struct Sent {
 #[derive(Debug)]
 pub(crate) struct SentPackets {
     pub(crate) paths: Box<[SendingPath]>,
+    /// When the nofeedback timer of each path fires.
+    silence: Times,
     /// In the order of the data.
     sent: VecDeque<Sent>,
     /// First bytes of lost ranges, in the order in which they were found lost.
@@ -77,7 +78,6 @@ impl SentPackets {
             rtt: Span::ZERO,
             sample: Span::ZERO,
             last: None,
-            silence: Time::NEVER,
             idle: true,
             quiet: false,
             limited: Time::ZERO,
@@ -88,12 +88,23 @@ impl SentPackets {
             member: true,
         };
         let (sent, lost) = (VecDeque::new(), VecDeque::new());
-        SentPackets { paths: vec![path; paths].into(), sent, lost, wake: Time::NEVER }
+        let silence = Times::new(paths, Time::NEVER);
+        SentPackets { paths: vec![path; paths].into(), silence, sent, lost, wake: Time::NEVER }
     }
 
     /// When the next timer fires, or the next turn comes.
     pub(crate) fn next_deadline(&self) -> Time {
-        self.paths.iter().map(|path| path.silence).fold(self.wake, Time::min)
+        self.wake.min(self.silence.first())
+    }
+
+    /// Whether a nofeedback timer has fired.
+    pub(crate) fn any_silent(&self, now: Time) -> bool {
+        self.silence.first() <= now
+    }
+
+    /// Whether the nofeedback timer of `me` has fired.
+    pub(crate) fn is_silent(&self, now: Time, me: usize) -> bool {
+        self.silence.all()[me] <= now
     }
 
     /// Whether lost data waits to be sent again.
@@ -139,7 +150,8 @@ impl SentPackets {
             Span::ZERO => FIRST_SILENCE,
             rtt => Span(4 * rtt.0).max(interval(rate / 2.0)),
         };
-        (path.silence, path.idle) = (now + wait, true);
+        path.idle = true;
+        self.silence.set(me, now + wait);
     }
 
     /// All data below `una` has arrived.
@@ -152,7 +164,7 @@ impl SentPackets {
 
     /// The transfer is over: clears all timers.
     pub(crate) fn finish(&mut self) {
-        self.paths.iter_mut().for_each(|path| path.silence = Time::NEVER);
+        self.silence.set_all(|_| Time::NEVER);
         self.wake = Time::NEVER;
     }
 
@@ -202,7 +214,7 @@ impl SentPackets {
     pub(crate) fn leave(&mut self, me: usize) {
         self.lose_all(me, Time::NEVER);
         self.paths[me].member = false;
-        self.paths[me].silence = Time::NEVER;
+        self.silence.set(me, Time::NEVER);
     }
 
     /// `me` joins, again or late, and continues its numbers. Returns the first of them.
@@ -211,6 +223,7 @@ impl SentPackets {
         let fresh = SentPackets::new(1).paths[0];
         self.paths[me] =
             SendingPath { next, heard: next, retransmits, timeouts, loss_events, ..fresh };
+        self.silence.set(me, Time::NEVER);
         next
     }
 
@@ -237,10 +250,11 @@ impl SentPackets {
         let path = &mut self.paths[me];
         path.next += 1;
         (path.last, path.idle) = (Some(now), false);
-        if path.silence == Time::NEVER {
-            path.silence = now + FIRST_SILENCE;
+        let number = path.next - 1;
+        if self.silence.all()[me] == Time::NEVER {
+            self.silence.set(me, now + FIRST_SILENCE);
         }
-        path.next - 1
+        number
     }
 
     /// Nothing can be sent now. If there is `more` data, or a path has a probe to send, it waits for
