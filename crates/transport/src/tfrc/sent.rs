@@ -257,8 +257,8 @@ impl SentPackets {
         number
     }
 
-    /// Nothing can be sent now. If there is `more` data, or a path has a probe to send, it waits for
-    /// its turn: the rate holds it back.
+    /// Nothing can be sent now. If there is `more` data, or a path has a probe to send, it waits
+    /// for its turn: the rate holds it back.
     pub(crate) fn wait(&mut self, now: Time, more: bool, turns: &[Time]) {
         self.wake = Time::NEVER;
         for (me, &turn) in turns.iter().enumerate() {
