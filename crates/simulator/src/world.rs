@@ -425,29 +425,39 @@ impl World {
     /// A packet takes the next step of its route, into a link that does not accept every packet.
     #[inline(never)] // keeps the code of other hops short
     fn offer_asked(&mut self, first: Pair, second: Pair, third: Pair, link: u32) {
+        let own = &mut self.links[link as usize];
+        if !own.is_plain() {
+            return self.offer_extended(first, second, third, link);
+        }
         let mut packet = PackedSegment::of_words(first, second, third);
         packet.advance();
         let mut rng = LazyStream { streams: &mut self.streams, index: link };
-        match self.links[link as usize].offer_asked(self.now, packet, &mut rng) {
+        match own.offer_asked(self.now, packet, &mut rng) {
             Offer::Carried => {}
             Offer::Wake(at) => self.agenda.schedule(self.sources.source(Wake::Link(link)), at),
-            other => {
-                // Of its own, because that function sees it in memory.
-                let mut packet = PackedSegment::of_words(first, second, third);
-                packet.advance();
-                self.offered(packet, link, other);
-            }
+            _ => self.drop_asked(link),
         }
     }
 
-    /// Handles a link that is not plain, or that has not accepted a packet.
+    /// The queue of a link has dropped the packet that it was asked about.
     #[cold]
-    fn offered(&mut self, packet: PackedSegment, link: u32, offer: Offer) {
-        match offer {
+    fn drop_asked(&mut self, link: u32) {
+        let packet = self.links[link as usize].dropped();
+        self.lose(packet, link, EventKind::Dropped);
+    }
+
+    /// A packet takes the next step of its route, into a link that is not plain.
+    #[inline(never)] // keeps the code of other hops short
+    fn offer_extended(&mut self, first: Pair, second: Pair, third: Pair, link: u32) {
+        let mut packet = PackedSegment::of_words(first, second, third);
+        packet.advance();
+        let mut rng = LazyStream { streams: &mut self.streams, index: link };
+        match self.links[link as usize].offer_extended(self.now, packet, &mut rng) {
+            Offer::Carried => {}
+            Offer::Wake(at) => self.agenda.schedule(self.sources.source(Wake::Link(link)), at),
             Offer::Taken => self.taken(link),
             Offer::Dropped => self.lose(packet, link, EventKind::Dropped),
             Offer::Lost => self.lose(packet, link, EventKind::Lost),
-            Offer::Carried | Offer::Wake(_) => unreachable!("{offer:?}: it was carried"),
         }
     }
 
