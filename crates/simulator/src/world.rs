@@ -300,6 +300,11 @@ impl World {
     #[cold]
     fn wake_other(&mut self, source: EventSource) {
         let woken = self.sources.wake(source);
+        if let Wake::Sender(flow) = woken
+            && let Some(later) = self.moved_deadline(flow)
+        {
+            return self.agenda.follow(source, Some(later).filter(|at| *at < Time::NEVER));
+        }
         if !matches!(woken, Wake::Medium(_)) {
             self.agenda.follow(source, None); // a medium is rescheduled instead
         }
@@ -309,6 +314,15 @@ impl World {
             Wake::Receiver(flow) => self.wake_receiver(flow),
             Wake::Script => self.act(),
             Wake::Medium(medium) => self.wake_medium(medium),
+        }
+    }
+
+    /// The next deadline of a sender whose timer has moved to a later time, if nothing else has
+    /// happened and nobody observes it. Most of its wake-ups are for this.
+    fn moved_deadline(&mut self, flow: u32) -> Option<Time> {
+        match &mut self.flows[flow as usize].ends {
+            Ends::Tcp(tcp) if self.watch.is_none() => tcp.sender.moved_deadline(self.now),
+            _ => None,
         }
     }
 
@@ -514,13 +528,13 @@ impl World {
                         Usual::No => {
                             let ack = packet.into_ack(&mut self.store);
                             tcp.sender.on_answer(self.now, path, &ack);
+                            if tcp.sender.is_settled() {
+                                return; // a full window
+                            }
                         }
                     }
                 }
-                _ => {
-                    let packet = PackedSegment::of_words(first, second, third);
-                    self.arrive_answer(flow, path, &packet);
-                }
+                _ => self.arrive_answer(flow, path, &PackedSegment::of_words(first, second, third)),
             }
             self.pump(flow);
         } else {
