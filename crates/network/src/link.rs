@@ -196,12 +196,14 @@ impl<P: Packet> Link<P> {
     pub fn offer(&mut self, now: Time, packet: P, rng: &mut impl Rng) -> Offer {
         match self.offer_unasked(now, packet) {
             Some(offer) => offer,
-            None => self.offer_asked(now, packet, rng),
+            None if self.is_plain() => self.offer_asked(now, packet, rng),
+            None => self.offer_extended(now, packet, rng),
         }
     }
 
     /// [`Link::offer`] to a plain link whose queue accepts the packet in any case; otherwise does
-    /// nothing, and [`Link::offer_asked`] must follow.
+    /// nothing. Then [`Link::offer_asked`] must follow, or [`Link::offer_extended`] to a link that
+    /// is not plain.
     #[inline(always)] // runs for every hop
     pub fn offer_unasked(&mut self, now: Time, packet: P) -> Option<Offer> {
         if !self.is_below_unasked(now) {
@@ -211,17 +213,30 @@ impl<P: Packet> Link<P> {
         Some(self.carry(now, packet))
     }
 
-    /// [`Link::offer`] to a link that [`Link::offer_unasked`] has declined at `now`.
+    /// [`Link::offer`] to a plain link that [`Link::offer_unasked`] has declined at `now`. The
+    /// packet is written to its place on the line before the queue is asked, so that it need not be
+    /// kept meanwhile.
     #[inline(always)] // runs for every hop into some queues
-    pub fn offer_asked(&mut self, now: Time, mut packet: P, rng: &mut impl Rng) -> Offer {
-        if self.extras.is_some() {
-            return self.offer_extended(now, packet, rng);
-        }
+    pub fn offer_asked(&mut self, now: Time, packet: P, rng: &mut impl Rng) -> Offer {
         self.arrived += 1;
-        match self.admit_inline(now, &mut packet, rng) {
-            true => self.carry(now, packet),
-            false => Offer::Dropped,
+        self.line.stage().packet = packet;
+        let (bytes, ecn_capable) = (packet.bytes(), packet.ecn_capable());
+        match self.verdict(now, bytes, ecn_capable, rng) {
+            Verdict::Accept => {}
+            Verdict::Mark => self.line.staged().into_iter().for_each(|own| own.packet.mark()),
+            Verdict::Drop => return Offer::Dropped,
         }
+        let starts = self.transmit(now, bytes);
+        let arrives = self.last_exit();
+        if let Some(staged) = self.line.staged() {
+            (staged.starts, staged.arrives) = (starts, arrives);
+        }
+        self.admit(arrives, bytes)
+    }
+
+    /// The packet that [`Link::offer_asked`] has just dropped.
+    pub fn dropped(&mut self) -> P {
+        self.line.staged().map_or_else(P::default, |staged| staged.packet)
     }
 
     /// Whether its queue accepts a packet without being asked: of the newest `unasked` packets, the
@@ -235,27 +250,32 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// Whether the queue of a plain link accepts a packet, which it may mark.
+    /// The verdict of the queue of a plain link on the packet that arrived last.
     #[inline(always)] // runs for every hop into some queues
-    fn admit_inline(&mut self, now: Time, packet: &mut impl Packet, rng: &mut impl Rng) -> bool {
+    fn verdict(&mut self, now: Time, bytes: u32, ecn_capable: bool, rng: &mut impl Rng) -> Verdict {
         self.settle(now);
-        let backlog = self.on_line();
-        let Some(counted) = &mut self.queue else {
-            return true;
+        let Link { queue, arrived, line, waiting, waiting_bytes, transmitter, .. } = self;
+        let Some(counted) = queue else {
+            return Verdict::Accept;
         };
-        let (bytes, ecn_capable) = (packet.bytes(), packet.ecn_capable());
-        let arrival = Arrival { now, bytes, ecn_capable, backlog };
-        let verdict = counted.judge(self.arrived, arrival, rng);
+        // Put together by the queue, so that it need not compute what it does not read.
+        let arrival = || {
+            let packets = u64::from(line.tail().wrapping_sub(*waiting));
+            let backlog =
+                Backlog { packets, bytes: *waiting_bytes, idle_since: transmitter.idle_at };
+            Arrival { now, bytes, ecn_capable, backlog }
+        };
+        counted.judge(*arrived, arrival, rng)
+    }
+
+    /// Whether the queue of a plain link accepts a packet, which it may mark.
+    #[inline(never)] // keeps the code of other hops short
+    fn accepts(&mut self, now: Time, packet: &mut impl Packet, rng: &mut impl Rng) -> bool {
+        let verdict = self.verdict(now, packet.bytes(), packet.ecn_capable(), rng);
         if verdict == Verdict::Mark {
             packet.mark();
         }
         verdict != Verdict::Drop
-    }
-
-    /// The same, kept apart.
-    #[inline(never)] // keeps the code of other hops short
-    fn admit(&mut self, now: Time, packet: &mut impl Packet, rng: &mut impl Rng) -> bool {
-        self.admit_inline(now, packet, rng)
     }
 
     /// [`Link::offer`] to a link that is unlimited.
@@ -302,7 +322,7 @@ impl<P: Packet> Link<P> {
         debug_assert_eq!(packet.bytes(), kept.bytes(), "the transmission time of another packet");
         debug_assert!(self.is_plain(), "its exit times may change");
         self.arrived += 1;
-        if !self.is_below_unasked(now) && !self.admit(now, packet, &mut rng()) {
+        if !self.is_below_unasked(now) && !self.accepts(now, packet, &mut rng()) {
             return None;
         }
         self.carry(now, kept);
@@ -375,7 +395,7 @@ impl<P: Packet> Link<P> {
 
     /// [`Link::offer`] to a link that is not plain.
     #[inline(never)] // keeps the code of other hops short
-    fn offer_extended(&mut self, now: Time, mut packet: P, rng: &mut impl Rng) -> Offer {
+    pub fn offer_extended(&mut self, now: Time, mut packet: P, rng: &mut impl Rng) -> Offer {
         self.arrived += 1;
         self.pass_opportunities(now);
         let mut doomed = false;
@@ -423,7 +443,7 @@ impl<P: Packet> Link<P> {
             return Verdict::Accept;
         };
         let (bytes, ecn_capable) = (packet.bytes(), packet.ecn_capable());
-        counted.judge(self.arrived, Arrival { now, bytes, ecn_capable, backlog }, rng)
+        counted.judge(self.arrived, || Arrival { now, bytes, ecn_capable, backlog }, rng)
     }
 
     /// [`Link::carry`] for links that are not plain, kept apart from the code of plain links.
@@ -536,37 +556,58 @@ impl<P: Packet> Link<P> {
 
     #[inline(always)] // runs for every hop
     fn carry(&mut self, now: Time, packet: P) -> Offer {
-        let bytes = packet.bytes();
+        let starts = self.transmit(now, packet.bytes());
+        self.push(starts, packet)
+    }
+
+    /// Transmits `bytes` that arrive at `now`, after all before them; returns when that starts.
+    #[inline(always)] // runs for every hop
+    fn transmit(&mut self, now: Time, bytes: u32) -> Time {
         let starts = now.max(self.transmitter.idle_at);
         self.transmitter.send(starts, bytes);
-        self.push(starts, packet)
+        starts
+    }
+
+    /// When the packet comes out that the transmitter counted last: after all before it.
+    #[inline(always)] // runs for every hop
+    fn last_exit(&mut self) -> Time {
+        self.last_arrival = (self.transmitter.idle_at + self.delay).max(self.last_arrival);
+        self.last_arrival
     }
 
     /// Puts a packet on the line; its transmission starts at `starts` and is already counted by the
     /// transmitter.
     #[inline(always)] // runs for every hop
     fn push(&mut self, starts: Time, packet: P) -> Offer {
-        let arrives = (self.transmitter.idle_at + self.delay).max(self.last_arrival);
-        self.last_arrival = arrives;
+        let arrives = self.last_exit();
+        *self.line.stage() = Carried { starts, arrives, packet };
+        self.admit(arrives, packet.bytes())
+    }
+
+    /// The staged packet, of so many `bytes`, is on the line, and comes out when it `arrives`.
+    #[inline(always)] // runs for every hop
+    fn admit(&mut self, arrives: Time, bytes: u32) -> Offer {
         let offer = match self.line.len() {
             0 => Offer::Wake(arrives),
             _ => Offer::Carried,
         };
-        self.line.push(Carried { starts, arrives, packet });
-        self.waiting_bytes += u64::from(packet.bytes());
+        self.line.admit();
+        self.waiting_bytes += u64::from(bytes);
         offer
     }
 
     /// Counts the packets whose transmission has started by `now`.
     #[inline(always)] // runs for every hop into a queue
     fn settle(&mut self, now: Time) {
-        while let Some(carried) = self.line.get(self.waiting) {
+        let (first, mut started) = (self.waiting, 0);
+        self.waiting = self.line.find_from(first, |carried| {
             if carried.starts > now {
-                break;
+                return true;
             }
-            self.waiting_bytes -= u64::from(carried.packet.bytes());
-            self.waiting = self.waiting.wrapping_add(1);
-        }
+            started += u64::from(carried.packet.bytes());
+            false
+        });
+        self.waiting_bytes -= started;
     }
 }
 
@@ -577,13 +618,18 @@ impl Counted {
 
     /// The verdict on a packet, which is the last one of `arrived`.
     #[inline(always)] // runs for every hop into a queue
-    fn judge(&mut self, arrived: u64, arrival: Arrival, rng: &mut impl Rng) -> Verdict {
+    fn judge(
+        &mut self,
+        arrived: u64,
+        arrival: impl FnOnce() -> Arrival,
+        rng: &mut impl Rng,
+    ) -> Verdict {
         self.asked += 1;
         if self.asked != arrived {
             self.asked = arrived;
             self.queue.accepted_unasked();
         }
-        let verdict = self.queue.judge(|| arrival, rng);
+        let verdict = self.queue.judge(arrival, rng);
         match verdict {
             Verdict::Accept => {}
             Verdict::Mark => self.marks += 1,

@@ -47,13 +47,27 @@ impl<T: Copy + Default> Ring<T> {
         (ordinal & (self.slots.len() as u32).wrapping_sub(1)) as usize
     }
 
+    /// The slot of the next item, to be written. What is in it is inside from [`Ring::admit`] on.
     #[inline(always)] // runs for every hop
-    pub(crate) fn push(&mut self, item: T) {
+    pub(crate) fn stage(&mut self) -> &mut T {
         if self.is_full() {
             self.grow();
         }
         let slot = self.slot(self.tail);
-        self.slots[slot] = item;
+        &mut self.slots[slot]
+    }
+
+    /// The item in the slot of [`Ring::stage`].
+    #[inline(always)] // runs for every hop into some queues
+    pub(crate) fn staged(&mut self) -> Option<&mut T> {
+        let slot = self.slot(self.tail);
+        self.slots.get_mut(slot)
+    }
+
+    /// Pushes the item in the slot of [`Ring::stage`].
+    #[inline(always)] // runs for every hop
+    pub(crate) fn admit(&mut self) {
+        debug_assert!(!self.is_full(), "nothing is staged");
         self.tail = self.tail.wrapping_add(1);
     }
 
@@ -134,6 +148,21 @@ impl<T: Copy + Default> Ring<T> {
         self.slots.get(self.slot(ordinal))
     }
 
+    /// The ordinal of the first item at or after `first` that `wanted` holds for; if there is none,
+    /// that of the next item to be pushed, or `first` if that is later.
+    #[inline(always)] // runs for every hop into some queues
+    pub(crate) fn find_from(&self, first: u32, mut wanted: impl FnMut(&T) -> bool) -> u32 {
+        let mut left = self.len().saturating_sub(first.wrapping_sub(self.head));
+        let mut ordinal = first;
+        while left > 0
+            && let Some(item) = self.slots.get(self.slot(ordinal))
+            && !wanted(item)
+        {
+            (ordinal, left) = (ordinal.wrapping_add(1), left - 1);
+        }
+        ordinal
+    }
+
     /// The item with an ordinal, if it is inside.
     #[inline]
     pub(crate) fn get_mut(&mut self, ordinal: u32) -> Option<&mut T> {
@@ -151,18 +180,23 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::VecDeque;
 
+    fn add<T: Copy + Default>(ring: &mut Ring<T>, item: T) {
+        *ring.stage() = item;
+        ring.admit();
+    }
+
     #[test]
     fn what_a_burst_took_is_given_back_in_quiet_times() {
         let mut ring = Ring::new();
-        (0..100).for_each(|item| ring.push(item));
+        (0..100).for_each(|item| add(&mut ring, item));
         assert_eq!(ring.slots.len(), 128);
         while !ring.advance() {}
         assert_eq!(ring.slots.len(), 0);
-        (0..LARGE).for_each(|item| ring.push(item));
+        (0..LARGE).for_each(|item| add(&mut ring, item));
         while !ring.advance() {}
         assert_eq!(ring.slots.len(), LARGE);
         for least in [16, 8, 8] {
-            ring.push(0);
+            add(&mut ring, 0);
             assert!(ring.advance());
             assert_eq!(ring.slots.len(), least);
         }
@@ -172,7 +206,7 @@ mod tests {
     fn a_burst_that_comes_again_and_again_finds_the_memory_that_it_needs() {
         let mut ring = Ring::new();
         for burst in 0..10 {
-            (0..20).for_each(|item| ring.push(item));
+            (0..20).for_each(|item| add(&mut ring, item));
             while !ring.advance() {}
             assert_eq!(ring.slots.len(), LARGE, "after burst {burst}");
         }
@@ -184,7 +218,7 @@ mod tests {
             let (mut ring, mut model) = (Ring::new(), VecDeque::new());
             for (item, push) in steps.into_iter().enumerate() {
                 if push {
-                    ring.push(item);
+                    add(&mut ring, item);
                     model.push_back(item);
                 } else {
                     let expected = model.pop_front();
@@ -198,6 +232,15 @@ mod tests {
                     prop_assert_eq!(ring.get(ring.head() + offset as u32), Some(item));
                 }
                 prop_assert_eq!(ring.get(ring.tail()), None);
+                *ring.stage() = 1_000;
+                prop_assert_eq!(ring.staged().copied(), Some(1_000));
+                for (met, first) in (ring.head()..ring.tail()).enumerate() {
+                    let wanted = |found: &usize| found % 7 == 3;
+                    let offset = model.iter().skip(met).position(wanted);
+                    let expected = offset.map_or(ring.tail(), |offset| first + offset as u32);
+                    prop_assert_eq!(ring.find_from(first, wanted), expected);
+                }
+                prop_assert_eq!(ring.find_from(ring.tail() + 1, |_| true), ring.tail() + 1);
                 for (number, item) in (1..).zip(model.iter().rev()) {
                     prop_assert_eq!(ring.nth_newest(number), Some(item));
                 }

@@ -300,6 +300,11 @@ impl World {
     #[cold]
     fn wake_other(&mut self, source: EventSource) {
         let woken = self.sources.wake(source);
+        if let Wake::Sender(flow) = woken
+            && let Some(later) = self.moved_deadline(flow)
+        {
+            return self.agenda.follow(source, Some(later).filter(|at| *at < Time::NEVER));
+        }
         if !matches!(woken, Wake::Medium(_)) {
             self.agenda.follow(source, None); // a medium is rescheduled instead
         }
@@ -309,6 +314,15 @@ impl World {
             Wake::Receiver(flow) => self.wake_receiver(flow),
             Wake::Script => self.act(),
             Wake::Medium(medium) => self.wake_medium(medium),
+        }
+    }
+
+    /// The next deadline of a sender whose timer has moved to a later time, if nothing else has
+    /// happened and nobody observes it. Most of its wake-ups are for this.
+    fn moved_deadline(&mut self, flow: u32) -> Option<Time> {
+        match &mut self.flows[flow as usize].ends {
+            Ends::Tcp(tcp) if self.watch.is_none() => tcp.sender.moved_deadline(self.now),
+            _ => None,
         }
     }
 
@@ -425,29 +439,39 @@ impl World {
     /// A packet takes the next step of its route, into a link that does not accept every packet.
     #[inline(never)] // keeps the code of other hops short
     fn offer_asked(&mut self, first: Pair, second: Pair, third: Pair, link: u32) {
+        let own = &mut self.links[link as usize];
+        if !own.is_plain() {
+            return self.offer_extended(first, second, third, link);
+        }
         let mut packet = PackedSegment::of_words(first, second, third);
         packet.advance();
         let mut rng = LazyStream { streams: &mut self.streams, index: link };
-        match self.links[link as usize].offer_asked(self.now, packet, &mut rng) {
+        match own.offer_asked(self.now, packet, &mut rng) {
             Offer::Carried => {}
             Offer::Wake(at) => self.agenda.schedule(self.sources.source(Wake::Link(link)), at),
-            other => {
-                // Of its own, because that function sees it in memory.
-                let mut packet = PackedSegment::of_words(first, second, third);
-                packet.advance();
-                self.offered(packet, link, other);
-            }
+            _ => self.drop_asked(link),
         }
     }
 
-    /// Handles a link that is not plain, or that has not accepted a packet.
+    /// The queue of a link has dropped the packet that it was asked about.
     #[cold]
-    fn offered(&mut self, packet: PackedSegment, link: u32, offer: Offer) {
-        match offer {
+    fn drop_asked(&mut self, link: u32) {
+        let packet = self.links[link as usize].dropped();
+        self.lose(packet, link, EventKind::Dropped);
+    }
+
+    /// A packet takes the next step of its route, into a link that is not plain.
+    #[inline(never)] // keeps the code of other hops short
+    fn offer_extended(&mut self, first: Pair, second: Pair, third: Pair, link: u32) {
+        let mut packet = PackedSegment::of_words(first, second, third);
+        packet.advance();
+        let mut rng = LazyStream { streams: &mut self.streams, index: link };
+        match self.links[link as usize].offer_extended(self.now, packet, &mut rng) {
+            Offer::Carried => {}
+            Offer::Wake(at) => self.agenda.schedule(self.sources.source(Wake::Link(link)), at),
             Offer::Taken => self.taken(link),
             Offer::Dropped => self.lose(packet, link, EventKind::Dropped),
             Offer::Lost => self.lose(packet, link, EventKind::Lost),
-            Offer::Carried | Offer::Wake(_) => unreachable!("{offer:?}: it was carried"),
         }
     }
 
@@ -504,13 +528,13 @@ impl World {
                         Usual::No => {
                             let ack = packet.into_ack(&mut self.store);
                             tcp.sender.on_answer(self.now, path, &ack);
+                            if tcp.sender.is_settled() {
+                                return; // a full window
+                            }
                         }
                     }
                 }
-                _ => {
-                    let packet = PackedSegment::of_words(first, second, third);
-                    self.arrive_answer(flow, path, &packet);
-                }
+                _ => self.arrive_answer(flow, path, &PackedSegment::of_words(first, second, third)),
             }
             self.pump(flow);
         } else {

@@ -48,31 +48,32 @@ impl Rng for Stream {
     }
 }
 
-/// The streams of the links that may draw. Private lines mostly draw nothing and have none.
+/// The streams of the links that may draw, in ascending order of the links. Private lines mostly
+/// draw nothing and have none.
 #[derive(Clone, Debug, Default)]
-pub struct Streams {
-    /// Numbers of the links, in ascending order.
-    links: Vec<u32>,
-    streams: Vec<Stream>,
+pub struct Streams(Vec<LinkStream>);
+
+#[derive(Clone, Debug)]
+struct LinkStream {
+    link: u32,
+    stream: Stream,
 }
 
 impl Streams {
     /// Adds the stream of `link`, whose number is above those of the links before.
     pub(crate) fn push(&mut self, link: u32, stream: Stream) {
-        debug_assert!(self.links.last().is_none_or(|last| *last < link), "not in order");
-        self.links.push(link);
-        self.streams.push(stream);
+        debug_assert!(self.0.last().is_none_or(|last| last.link < link), "not in order");
+        self.0.push(LinkStream { link, stream });
     }
 
     /// Reserves memory for the streams of `more` links.
     pub(crate) fn reserve(&mut self, more: usize) {
-        reserve_in_huge_pages(&mut self.links, more);
-        reserve_in_huge_pages(&mut self.streams, more);
+        reserve_in_huge_pages(&mut self.0, more);
     }
 
     /// The number of streams.
     pub(crate) fn len(&self) -> usize {
-        self.links.len()
+        self.0.len()
     }
 
     /// The stream of `link`.
@@ -80,11 +81,14 @@ impl Streams {
     /// # Panics
     /// If the link draws nothing by its plan: that is a fault of the caller.
     pub fn of(&mut self, link: u32) -> &mut Stream {
-        let own = match self.links.get(link as usize) {
-            Some(number) if *number == link => link as usize, // so do all links before it
-            _ => self.links.binary_search(&link).expect("a link that may draw has a stream"),
-        };
-        &mut self.streams[own]
+        let found = self.0.binary_search_by_key(&link, |at| at.link);
+        &mut self.0[found.expect("a link that may draw has a stream")].stream
+    }
+
+    /// A draw for `link`.
+    #[inline(never)] // keeps the code of links that come first short
+    fn search_and_draw(&mut self, link: u32) -> f64 {
+        self.of(link).uniform()
     }
 }
 
@@ -97,9 +101,12 @@ pub struct LazyStream<'a> {
 }
 
 impl Rng for LazyStream<'_> {
-    #[inline]
+    #[inline(always)] // runs for every hop into some queues
     fn uniform(&mut self) -> f64 {
-        self.streams.of(self.index).uniform()
+        match self.streams.0.get_mut(self.index as usize) {
+            Some(at) if at.link == self.index => at.stream.uniform(), // so do all links before it
+            _ => self.streams.search_and_draw(self.index),
+        }
     }
 }
 

@@ -135,7 +135,12 @@ impl ArrivalKind for Red {
             packet_time: TYPICAL_PACKET_BITS / rate,
             avg: 0.0,
             count: 0.0,
+            step: match self.spacing {
+                Spacing::Independent => 0.0,
+                Spacing::Count => 1.0,
+            },
             decayed_until: Time::ZERO,
+            known: Box::default(),
         })
     }
 }
@@ -150,65 +155,85 @@ pub(crate) struct RedQueue {
     packet_time: f64,
     /// Average queue length in packets.
     avg: f64,
-    /// Arrivals since the last early drop while the average was above `min_th`.
+    /// Arrivals since the last early drop while the average was above `min_th`; zero if drops are
+    /// independent.
     count: f64,
+    /// By how much such an arrival raises `count`.
+    step: f64,
     /// The idle period that ended at or before this time has been accounted for.
     decayed_until: Time,
+    /// If the average is the present queue: the drop probability (p_b) for each number of waiting
+    /// packets, up to [`KEPT`] and below `limit`; filled at the first packet that may be dropped.
+    known: Box<[f64]>,
 }
 
+/// Most drop probabilities that a queue keeps, which take 8 KB.
+const KEPT: u64 = 1024;
+
 impl JudgeArrival for Box<RedQueue> {
-    /// Zero if the average depends on earlier arrivals.
+    /// Zero if the average depends on earlier arrivals. At `min_th` itself nothing is dropped.
     fn unasked(&self) -> u32 {
-        match self.red.weight == 1.0 {
-            true => self.limit.min(self.red.min.0 as u64) as u32,
-            false => 0,
+        let harmless = (self.red.min.0 as u64).saturating_add(1);
+        match self.red.weight < 1.0 {
+            true => 0,
+            false => u32::try_from(self.limit.min(harmless)).unwrap_or(u32::MAX),
         }
     }
 
-    /// The average was below `min_th`.
+    /// The average was at most `min_th`.
     fn accepted_unasked(&mut self) {
         self.count = 0.0;
     }
 
     #[inline(always)] // runs for every hop into a queue
     fn judge(&mut self, arrival: Arrival, rng: &mut impl Rng) -> Verdict {
-        self.update(arrival.now, arrival.backlog);
-        if arrival.backlog.packets >= self.limit {
-            self.count = 0.0;
-            return Verdict::Drop;
-        }
-        let p_b = self.red.curve(self.avg);
+        let p_b = match self.known.get(arrival.backlog.packets as usize) {
+            Some(p_b) => *p_b,
+            None => match self.probability(arrival.now, arrival.backlog) {
+                Some(p_b) => p_b,
+                None => {
+                    self.count = 0.0;
+                    return Verdict::Drop;
+                }
+            },
+        };
         if p_b <= 0.0 {
             self.count = 0.0;
             return Verdict::Accept;
         }
-        // Floyd and Jacobson §4: with p_b / (1 − count · p_b) gaps are uniform, so that the
-        // long-run drop fraction is about 2 p_b / (1 + p_b).
-        let p_a = match self.red.spacing {
-            Spacing::Independent => p_b,
-            Spacing::Count if self.count * p_b < 1.0 => p_b / (1.0 - self.count * p_b),
-            Spacing::Count => 1.0,
-        };
-        if p_a >= 1.0 || rng.uniform() < p_a {
-            self.count = 0.0;
-            // RFC 3168 §7: marks instead of dropping while the curve is below 1.
-            let mark = self.red.ecn && arrival.ecn_capable && p_b < 1.0;
-            return if mark { Verdict::Mark } else { Verdict::Drop };
+        // Floyd and Jacobson §4: with p_a = p_b / (1 − count · p_b) gaps are uniform, so that the
+        // long-run drop fraction is about 2 p_b / (1 + p_b). Nothing is drawn if p_a is at least 1,
+        // or the denominator not above 0.
+        let rest = 1.0 - self.count * p_b;
+        if p_b < rest && rng.uniform() >= p_b / rest {
+            self.count += self.step;
+            return Verdict::Accept;
         }
-        self.count += 1.0;
-        Verdict::Accept
+        self.count = 0.0;
+        // RFC 3168 §7: marks instead of dropping while the curve is below 1.
+        let mark = self.red.ecn && arrival.ecn_capable && p_b < 1.0;
+        if mark { Verdict::Mark } else { Verdict::Drop }
     }
 }
 
 impl RedQueue {
-    /// Floyd and Jacobson §4: after an idle time the average decays as if small packets had
-    /// arrived.
-    #[inline(always)] // runs for every hop into a queue
-    fn update(&mut self, now: Time, backlog: Backlog) {
-        let w_q = self.red.weight;
-        if w_q == 1.0 {
-            self.avg = backlog.packets as f64;
-            return;
+    /// The drop probability (p_b) at an arrival; `None` if the queue is full.
+    #[inline(never)] // keeps the code of other hops short
+    fn probability(&mut self, now: Time, backlog: Backlog) -> Option<f64> {
+        if self.red.weight >= 1.0 && self.known.is_empty() {
+            let queues = 0..self.limit.min(KEPT);
+            self.known = queues.map(|queue| self.red.curve(queue as f64)).collect();
+        }
+        let avg = self.average(now, backlog);
+        (backlog.packets < self.limit).then(|| self.red.curve(avg))
+    }
+
+    /// The average at an arrival. Floyd and Jacobson §4: after an idle time it decays as if small
+    /// packets had arrived.
+    fn average(&mut self, now: Time, backlog: Backlog) -> f64 {
+        let (w_q, queue) = (self.red.weight, backlog.packets as f64);
+        if w_q >= 1.0 {
+            return queue;
         }
         let idle_from = backlog.idle_since.max(self.decayed_until);
         if backlog.packets == 0 && now > idle_from {
@@ -216,7 +241,8 @@ impl RedQueue {
             self.avg *= libm::pow(1.0 - w_q, missed);
         }
         self.decayed_until = now;
-        self.avg += w_q * (backlog.packets as f64 - self.avg);
+        self.avg += w_q * (queue - self.avg);
+        self.avg
     }
 }
 
@@ -288,6 +314,30 @@ mod tests {
         let spaced = Red { spacing: Spacing::Count, ..DRAFT };
         let expected = 2.0 * p_b / (1.0 + p_b);
         assert!((drop_fraction(&spaced, 30) - expected).abs() < 2e-3);
+    }
+
+    #[test]
+    fn a_probability_is_that_of_the_curve_whether_it_is_kept_or_not() {
+        struct Draws(f64);
+        impl Rng for Draws {
+            fn uniform(&mut self) -> f64 {
+                self.0
+            }
+        }
+        let kept = KEPT as f64;
+        let (min, max) = (Packets(0.5 * kept), Packets(1.5 * kept));
+        let red = Red { min, max, max_p: 0.5, limit: Packets(3.0 * kept), ..DRAFT };
+        let mut queue = start(&red);
+        for packets in 0..3 * KEPT {
+            let p_b = red.curve(packets as f64);
+            let draws = [p_b.next_down().max(0.0), p_b.min(1.0_f64.next_down())];
+            for draw in draws {
+                let verdict = queue.judge(arrival(0, false, busy(packets)), &mut Draws(draw));
+                assert_eq!(verdict == Verdict::Drop, draw < p_b, "{packets} packets, {draw}");
+            }
+        }
+        let full = arrival(0, false, busy(3 * KEPT));
+        assert_eq!(queue.judge(full, &mut Draws(0.9)), Verdict::Drop);
     }
 
     #[test]

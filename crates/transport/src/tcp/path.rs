@@ -7,7 +7,8 @@
 //!     └────────► Loss ◄────────┘ ─────────────────────────────┘
 //! ```
 //!
-//! Arrivals are here, and in `path/tracked.rs` for tracked segments. Sending is in
+//! Arrivals are here, in `path/duplicates.rs` for most duplicate ACKs, and in `path/tracked.rs` for
+//! tracked segments. Sending is in
 //! `path/sending.rs`, timers in `path/timer.rs`, handshakes in `path/opening.rs`, and suspension in
 //! `path/suspension.rs`.
 
@@ -24,6 +25,7 @@ use timer::TimerKind;
 use units::Time;
 use wire::Ack;
 
+mod duplicates;
 mod opening;
 mod sending;
 mod suspension;
@@ -91,7 +93,7 @@ pub(crate) struct Recovery {
     dupacks: u32,
     /// Recovery ends when all data below is acknowledged (RecoveryPoint, `recover`).
     point: u64,
-    /// Present from the first recovery on.
+    /// Of the present or the last recovery; absent before the first one.
     prr: Option<Box<Prr>>,
 }
 
@@ -122,12 +124,6 @@ pub(crate) struct HostQueue {
     pub(crate) queued: u64,
     /// Most bytes that may be queued.
     limit: u64,
-}
-
-impl Recovery {
-    fn prr(&mut self) -> &mut Prr {
-        self.prr.get_or_insert_default()
-    }
 }
 
 impl Path {
@@ -319,7 +315,7 @@ impl Path {
         self.recovery.point = self.board.nxt;
         self.recovery.partial = false;
         self.tally.recoveries += 1;
-        *self.recovery.prr() = Prr::enter(self.board.outstanding(), segment);
+        **self.recovery.prr.get_or_insert_default() = Prr::enter(self.board.outstanding(), segment);
         self.before_reduction();
         // A reduction by a mark in this window of data is neither repeated for a loss, nor undone.
         match self.board.una >= self.answered_marks() {
@@ -328,7 +324,9 @@ impl Path {
         }
         self.refresh(control.window(me).cwnd, settings);
         self.reduce(now, progress, settings, control, me);
-        self.recovery.prr().allow_first(segment);
+        if let Some(prr) = &mut self.recovery.prr {
+            prr.allow_first(segment);
+        }
     }
 
     /// Control has judged losses that coding did not repair to be congestion: recovery begins
@@ -361,12 +359,26 @@ impl Path {
         } else if self.recovery.sack {
             self.board.detect_loss(segment);
         }
+        self.allow(progress, segment, control, me);
+    }
+
+    /// Asks PRR how much recovery may send after an ACK.
+    #[inline(always)] // it has two callers
+    fn allow(
+        &mut self,
+        progress: Progress,
+        segment: u64,
+        control: &impl CongestionController,
+        me: usize,
+    ) {
         let ssthresh = control.window(me).ssthresh;
         let pipe = self.board.pipe();
-        self.recovery.prr().on_ack(progress.delivered, pipe, ssthresh, segment);
+        let Some(prr) = &mut self.recovery.prr else {
+            return;
+        };
+        prr.on_ack(progress.delivered, pipe, ssthresh, segment);
         if !self.recovery.sack && progress.acked > 0 {
-            // RFC 6582 §3.2: a partial ACK sends the next hole at once
-            self.recovery.prr().allow_first(segment);
+            prr.allow_first(segment); // RFC 6582 §3.2: a partial ACK sends the next hole at once
         }
     }
 

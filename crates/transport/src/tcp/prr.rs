@@ -23,17 +23,18 @@ impl Prr {
     /// An ACK delivered `delivered` bytes and left `pipe` in flight; `ssthresh` in segments.
     pub(crate) fn on_ack(&mut self, delivered: u64, pipe: u64, ssthresh: f64, segment: u64) {
         self.delivered += delivered;
-        let segments = |bytes: u64| bytes as f64 / segment as f64;
-        let target = ssthresh * segment as f64;
-        let count = if pipe as f64 > target {
+        let (segment, segment_bytes) = (float(segment), segment);
+        let segments = |bytes: u64| float(bytes) / segment;
+        let target = ssthresh * segment;
+        let count = if float(pipe) > target {
             // Never a fraction of a segment: round up, as CEIL does over segments.
             let due = ceil(segments(self.delivered) * ssthresh / segments(self.recover_fs));
             due - segments(self.out)
         } else {
-            let bound = self.delivered.saturating_sub(self.out).max(delivered) + segment;
-            (segments(target as u64) - segments(pipe)).min(segments(bound))
+            let bound = self.delivered.saturating_sub(self.out).max(delivered) + segment_bytes;
+            (segments(whole(target)) - segments(pipe)).min(segments(bound))
         };
-        self.allowance = (count.max(0.0) * segment as f64 + 0.5) as u64;
+        self.allowance = whole(count.max(0.0) * segment + 0.5);
     }
 
     /// The fast retransmission that opens recovery is sent whatever the proportion allows.
@@ -52,9 +53,19 @@ impl Prr {
     }
 }
 
+/// A number of bytes, which is below 2^63: then a processor converts it in one step.
+fn float(bytes: u64) -> f64 {
+    bytes as i64 as f64
+}
+
+/// The whole part of a positive number below 2^63.
+fn whole(x: f64) -> u64 {
+    x as i64 as u64
+}
+
 /// Round up, forgiving the last bits of a quotient that should be whole.
 fn ceil(x: f64) -> f64 {
-    let down = (x + 1e-9) as u64 as f64;
+    let down = float(whole(x + 1e-9));
     if x > down + 1e-9 { down + 1.0 } else { down }
 }
 

@@ -235,6 +235,14 @@ impl Scoreboard {
         self.dup_bytes = 0;
     }
 
+    /// Whether [`Scoreboard::next_lost`] is something.
+    #[inline(always)] // runs for every segment
+    pub(crate) fn has_lost(&self) -> bool {
+        let some = self.lost_edge > self.una
+            && (self.lost_edge > self.rexmit_edge || !self.again.is_empty());
+        some && self.next_lost().is_some()
+    }
+
     /// RFC 6675 §4, NextSeg rule 1: the lowest lost bytes that were not retransmitted.
     pub(crate) fn next_lost(&self) -> Option<Range> {
         if self.lost_edge <= self.una {

@@ -170,7 +170,7 @@ impl<E: CongestionController> Sender<E> {
     /// need not look for it.
     #[inline(always)] // it has one caller
     fn block_if_full(&mut self, me: usize) {
-        if !self.is_usual() || self.paths[me].window_has_room(1, &self.settings) {
+        if !self.is_usual() || self.paths[me].could_send(&self.settings) {
             return;
         }
         match self.several {
@@ -186,6 +186,16 @@ impl<E: CongestionController> Sender<E> {
     fn is_too_early(&self, now: Time) -> bool {
         let waits = self.blocked && !self.starved && self.is_usual();
         waits && self.paths.iter().all(|path| path.timer.deadline > now)
+    }
+
+    /// The next deadline, if only a deadline that the driver knows has come, and has moved to a
+    /// later time: then [`SendingEndpoint::on_deadline`] need not be called.
+    pub fn moved_deadline(&mut self, now: Time) -> Option<Time> {
+        self.is_too_early(now).then(|| {
+            self.look_at_timers();
+            self.sooner = false;
+            self.next_deadline()
+        })
     }
 
     /// The driver must be told of the next deadline.
@@ -210,7 +220,8 @@ impl<E: CongestionController> Sender<E> {
     /// The next segment of any kind, with all checks.
     #[inline(never)] // keeps the code of usual segments short
     fn poll_unusual(&mut self, now: Time) -> Option<Transmit<Data>> {
-        self.sooner = true;
+        // Pacing, the selection of paths and controls that keep time have deadlines too.
+        self.sooner |= self.extensions.is_some() || self.needs.siblings;
         let transmit = match self.extensions {
             None if self.paths.len() == 1 => self.poll_only(now),
             None => self.poll_several(now),
@@ -223,6 +234,7 @@ impl<E: CongestionController> Sender<E> {
         if transmit.is_some() {
             return transmit;
         }
+        self.sooner |= self.starved; // the application's next write may be the first deadline
         let late = if self.needs.siblings { self.after_stall(now) } else { None };
         self.blocked = late.is_none();
         late
@@ -232,7 +244,7 @@ impl<E: CongestionController> Sender<E> {
     /// path whose data it could send.
     #[inline(always)] // it has one caller
     fn poll_only(&mut self, now: Time) -> Option<Transmit<Data>> {
-        if self.paths[0].board.next_lost().is_some()
+        if self.paths[0].has_lost()
             && let Some(again) = self.poll_retransmission(now)
         {
             self.blocked = self.only_path_is_full();
@@ -297,6 +309,7 @@ impl<E: CongestionController> Sender<E> {
     fn resend(&mut self, now: Time, me: usize, range: Range, dsn: u64) -> Transmit<Data> {
         let path = &mut self.paths[me];
         path.tally.retransmits += 1;
+        self.sooner |= path.timer.deadline == Time::NEVER; // starts now
         path.on_transmit(now, range, &self.settings);
         let len = range.len() as u32;
         let segment = Data { seq: range.start, dsn, len, stamp: now, flags: Flags::NONE };
@@ -317,6 +330,7 @@ impl<E: CongestionController> Sender<E> {
             mapping.push(path.board.una, seq, range.start);
         }
         path.board.nxt += len;
+        self.sooner |= path.timer.deadline == Time::NEVER; // starts now
         path.on_transmit(now, Range { start: seq, end: seq + len }, &self.settings);
         self.unsent.nxt = self.unsent.nxt.max(range.end);
         self.last_path = me as u32;
@@ -328,7 +342,11 @@ impl<E: CongestionController> Sender<E> {
     #[inline(always)] // runs for every segment
     fn new_data(&mut self, now: Time) -> Option<(usize, Range)> {
         self.starved = false;
-        match self.choose(now)? {
+        let choice = match self.only_choice() {
+            Some(me) => Choice::New(me),
+            None => self.choose(now)?,
+        };
+        match choice {
             Choice::New(me) => {
                 let range = self.next_data(now)?;
                 self.tell_scheduler(me, range);
@@ -415,6 +433,12 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
         }
         if opens(ack) {
             return; // a duplicate answer of a handshake
+        }
+        if self.is_usual() && self.paths[path].repairs_at(ack.ack) {
+            self.paths[path].on_duplicate(&self.settings, &self.control, path);
+            self.on_progress(now, ack.data_ack, ack.window_edge);
+            self.unblock_path(path);
+            return self.block_if_full(path);
         }
         self.tell_delay(path, ack);
         let before = self.paths[path].timer.deadline;

@@ -121,6 +121,14 @@ impl Path {
         self.room(settings) >= bytes
     }
 
+    /// Whether recovery or the window allows new data, or lost data, of which less than a segment
+    /// may be left.
+    #[inline(always)] // runs for every ACK that is not usual
+    pub(crate) fn could_send(&self, settings: &SenderSettings) -> bool {
+        let room = self.room(settings);
+        room >= u64::from(settings.segment()) || (room > 0 && self.has_lost())
+    }
+
     /// Bytes that recovery or the window allows now.
     #[inline(always)] // runs for every ACK
     fn room(&self, settings: &SenderSettings) -> u64 {
@@ -145,7 +153,7 @@ impl Path {
     /// Whether it has lost data that it has not sent again.
     #[inline(always)] // runs for every segment
     pub(crate) fn has_lost(&self) -> bool {
-        self.board.next_lost().is_some()
+        self.board.has_lost()
     }
 
     /// The next segment to send again, if a loss is known.
@@ -232,8 +240,10 @@ impl Path {
         let bytes = range.len();
         self.host.queued += bytes;
         self.last_sent = now;
-        if self.recovery.phase == Phase::Recovery {
-            self.recovery.prr().on_sent(bytes);
+        if self.recovery.phase == Phase::Recovery
+            && let Some(prr) = &mut self.recovery.prr
+        {
+            prr.on_sent(bytes);
         }
         if self.timer.deadline == Time::NEVER {
             self.restart_timer(now, settings);

@@ -155,10 +155,14 @@ impl<E: CongestionController> Sender<E> {
     }
 
     /// Reads the windows of all paths, if control may have moved them.
+    #[inline(always)] // mostly nothing
     pub(crate) fn refresh_siblings(&mut self) {
-        if !self.needs.siblings {
-            return;
+        if self.needs.siblings {
+            self.refresh_all();
         }
+    }
+
+    fn refresh_all(&mut self) {
         let (paths, settings) = (&mut self.paths, &self.settings);
         let mut changed = false;
         self.control.windows(paths.len(), |me, window| {

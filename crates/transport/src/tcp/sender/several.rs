@@ -46,6 +46,16 @@ impl PathSet {
         let next = from + from_there_on.trailing_zeros() as usize;
         (self.0 != 0 && next < paths).then_some(next)
     }
+
+    /// Whether the property `really` holds for one of `paths` paths in the set.
+    #[inline(always)] // runs for every segment
+    fn holds(self, paths: usize, really: impl Fn(usize) -> bool) -> bool {
+        let mut path = self.next(0, paths);
+        while let Some(me) = path.filter(|me| !really(*me)) {
+            path = self.next(me + 1, paths);
+        }
+        path.is_some()
+    }
 }
 
 /// The changes since the paths were last looked at.
@@ -174,17 +184,19 @@ impl Readiness {
         (self.changed == Changed::Nothing).then_some(self.ready)
     }
 
-    /// Whether none of `paths` could send.
+    /// Whether none of `paths` could send. Lost data counts if `could_repair` holds for its path.
     #[inline(always)] // runs for every segment
-    fn none(&self, paths: &[Path]) -> bool {
-        let none = |set: PathSet, holds: fn(&Path) -> bool| {
-            let mut path = set.next(0, paths.len());
-            while let Some(me) = path.filter(|me| !holds(&paths[*me])) {
-                path = set.next(me + 1, paths.len());
-            }
-            path.is_none()
-        };
-        none(self.ready, |path| path.standing.ready) && none(self.lossy, Path::has_lost)
+    fn none(&self, paths: &[Path], could_repair: impl Fn(&Path) -> bool) -> bool {
+        let count = paths.len();
+        !self.ready.holds(count, |me| paths[me].standing.ready)
+            && !self.lossy.holds(count, |me| paths[me].has_lost() && could_repair(&paths[me]))
+    }
+
+    /// The only one of `paths` paths that may be ready, if there is one and it is known.
+    #[inline(always)] // runs for many segments
+    fn only_ready(&self, paths: usize) -> Option<usize> {
+        let PathSet(ready) = self.ready_paths()?;
+        (paths <= BITS && ready.is_power_of_two()).then(|| ready.trailing_zeros() as usize)
     }
 }
 
@@ -231,6 +243,16 @@ impl<E: CongestionController> Sender<E> {
         (able && self.reinject.is_none() && scheduler.takes_only_path()).then_some(me)
     }
 
+    /// The path that the scheduler would choose for new data, because no other one could carry any.
+    #[inline(always)] // runs for many segments
+    pub(super) fn only_choice(&self) -> Option<usize> {
+        let Several { scheduler, readiness } = self.several.as_deref()?;
+        let me = readiness.only_ready(self.paths.len())?;
+        let standing = &self.paths[me].standing;
+        let able = standing.ready && !standing.failed && !self.stands_by(me);
+        (able && scheduler.takes_only_path()).then_some(me)
+    }
+
     /// The first path at or after `from` that may have lost data.
     #[inline(always)] // runs for every segment
     pub(super) fn next_lossy(&self, from: usize) -> Option<usize> {
@@ -252,10 +274,12 @@ impl<E: CongestionController> Sender<E> {
         }
     }
 
-    /// Whether no path could send.
+    /// Whether no path could send: then a poll would find nothing. Control that needs siblings
+    /// polls in any case if data is lost.
     #[inline(always)] // runs for every segment
     pub(super) fn all_are_full(&self) -> bool {
-        self.several.as_ref().is_some_and(|several| several.readiness.none(&self.paths))
+        let repairs = |path: &Path| self.needs.siblings || path.has_space(1, &self.settings);
+        self.several.as_ref().is_some_and(|several| several.readiness.none(&self.paths, repairs))
     }
 }
 

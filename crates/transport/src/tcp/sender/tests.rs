@@ -123,8 +123,11 @@ impl Pair {
             match index.filter(|_| at <= wake) {
                 Some(index) => self.arrive(index),
                 None => {
-                    self.known = Time::NEVER;
-                    self.sender.on_deadline(self.now);
+                    let moved = self.short.then(|| self.sender.moved_deadline(self.now)).flatten();
+                    self.known = moved.unwrap_or(Time::NEVER);
+                    if moved.is_none() {
+                        self.sender.on_deadline(self.now);
+                    }
                 }
             }
             self.transmit(&mut fate);

@@ -191,6 +191,9 @@ impl<E: CongestionController> Sender<E> {
         }
         let (path, segment) = match &mut *self.paths {
             [only] => {
+                if !only.standing.calm {
+                    return None;
+                }
                 let room = only.usual_room();
                 if only.is_full(room, &self.settings) {
                     (only.standing.cwnd_limited, only.standing.ready) = (true, false);
@@ -205,6 +208,9 @@ impl<E: CongestionController> Sender<E> {
             }
             _ => {
                 let me = self.only_candidate()?;
+                if !self.paths[me].standing.calm {
+                    return None;
+                }
                 let room = self.paths[me].usual_room();
                 if self.paths[me].is_full(room, &self.settings) {
                     self.look_at_changed();
