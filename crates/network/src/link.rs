@@ -120,8 +120,8 @@ pub struct Link<P> {
     /// Bytes that came out.
     carried_bytes: u64,
     waiting_bytes: u64,
-    /// Ordinal in `line` of the first packet that waited when [`Link::settle`] last looked.
-    waiting: u32,
+    /// Packets in `line` whose transmission had started when [`Link::settle`] last looked.
+    started: u32,
     /// With fewer waiting packets than this, a plain link accepts every packet without a call of
     /// its queue. Zero for a link that is not plain.
     unasked: u32,
@@ -176,7 +176,7 @@ impl<P: Packet> Link<P> {
             delay: settings.delay,
             queue,
             line: Ring::new(),
-            waiting: 0,
+            started: 0,
             unasked,
             waiting_bytes: 0,
             last_arrival: Time::ZERO,
@@ -269,7 +269,7 @@ impl<P: Packet> Link<P> {
     /// The same link for packets of another type; it must be plain and empty.
     pub fn retyped<Q: Packet>(self) -> Link<Q> {
         debug_assert!(self.is_plain() && self.line.len() == 0, "packets would be lost");
-        let Link { queue, carried_bytes, waiting_bytes, waiting, unasked, .. } = self;
+        let Link { queue, carried_bytes, waiting_bytes, started, unasked, .. } = self;
         let Link { transmitter, delay, last_arrival, arrived, .. } = self;
         let (line, extras) = (Ring::new(), None);
         Link {
@@ -278,7 +278,7 @@ impl<P: Packet> Link<P> {
             extras,
             carried_bytes,
             waiting_bytes,
-            waiting,
+            started,
             unasked,
             transmitter,
             delay,
@@ -320,12 +320,23 @@ impl<P: Packet> Link<P> {
     #[inline(never)] // runs seldom, for many packets
     pub fn release(&mut self, now: Time) -> u64 {
         debug_assert!(self.is_plain(), "its packets may be lost or copied");
-        let mut packets = 0;
-        while self.line.front().is_some_and(|carried| carried.arrives <= now) {
-            self.deliver();
+        let (mut packets, mut bytes, mut waiting_bytes) = (0, 0, 0);
+        while let Some(carried) = self.line.get(packets)
+            && carried.arrives <= now
+        {
+            bytes += u64::from(carried.packet.bytes());
+            if packets >= self.started {
+                waiting_bytes += u64::from(carried.packet.bytes());
+            }
             packets += 1;
         }
-        packets
+        if packets > 0 {
+            self.carried_bytes += bytes;
+            self.waiting_bytes -= waiting_bytes;
+            self.started = self.started.saturating_sub(packets);
+            self.line.advance(packets);
+        }
+        u64::from(packets)
     }
 
     /// [`Link::release`] if the next packet would need more memory.
@@ -339,8 +350,7 @@ impl<P: Packet> Link<P> {
 
     /// What is kept of the packets in a plain link, oldest first.
     pub fn inside(&self) -> impl Iterator<Item = &P> {
-        let ordinals = (0..self.line.len()).map(|offset| self.line.head().wrapping_add(offset));
-        ordinals.filter_map(|ordinal| self.line.get(ordinal)).map(|carried| &carried.packet)
+        (0..self.line.len()).filter_map(|at| self.line.get(at)).map(|carried| &carried.packet)
     }
 
     /// Hides the newest `packets` of a plain link, which were offered ahead of time, until
@@ -361,10 +371,8 @@ impl<P: Packet> Link<P> {
 
     /// Bytes of those of the newest `packets` that wait.
     fn newest_bytes(&self, packets: u32) -> u64 {
-        let tail = self.line.tail();
-        let waiting = packets.min(tail.wrapping_sub(self.waiting));
-        let ordinals = (1..=waiting).map(|back| tail.wrapping_sub(back));
-        let newest = ordinals.filter_map(|ordinal| self.line.get(ordinal));
+        let waiting = packets.min(self.line.len() - self.started);
+        let newest = (1..=waiting).filter_map(|number| self.line.nth_newest(number));
         newest.map(|carried| u64::from(carried.packet.bytes())).sum()
     }
 
@@ -457,16 +465,13 @@ impl<P: Packet> Link<P> {
     #[inline(always)] // runs for every hop
     pub fn deliver(&mut self) -> Option<Time> {
         let bytes = self.line.front().map_or(0, |carried| u64::from(carried.packet.bytes()));
-        if self.waiting == self.line.head() {
-            self.waiting = self.waiting.wrapping_add(1);
-            self.waiting_bytes -= bytes;
+        match self.started.checked_sub(1) {
+            Some(others) => self.started = others,
+            None => self.waiting_bytes -= bytes,
         }
         self.carried_bytes += bytes;
-        match self.line.advance() {
-            true => {
-                self.waiting = 0;
-                None
-            }
+        match self.line.advance(1) {
+            true => None,
             false => self.line.front().map(|carried| carried.arrives),
         }
     }
@@ -486,7 +491,7 @@ impl<P: Packet> Link<P> {
     #[inline(always)] // runs for every hop into a queue
     fn on_line(&self) -> Backlog {
         Backlog {
-            packets: u64::from(self.line.tail().wrapping_sub(self.waiting)),
+            packets: u64::from(self.line.len() - self.started),
             bytes: self.waiting_bytes,
             idle_since: self.transmitter.idle_at,
         }
@@ -560,12 +565,12 @@ impl<P: Packet> Link<P> {
     /// Counts the packets whose transmission has started by `now`.
     #[inline(always)] // runs for every hop into a queue
     fn settle(&mut self, now: Time) {
-        while let Some(carried) = self.line.get(self.waiting) {
+        while let Some(carried) = self.line.get(self.started) {
             if carried.starts > now {
                 break;
             }
             self.waiting_bytes -= u64::from(carried.packet.bytes());
-            self.waiting = self.waiting.wrapping_add(1);
+            self.started += 1;
         }
     }
 }
