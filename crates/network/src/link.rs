@@ -120,8 +120,8 @@ pub struct Link<P> {
     /// Bytes that came out.
     carried_bytes: u64,
     waiting_bytes: u64,
-    /// Ordinal in `line` of the first packet that waited when [`Link::settle`] last looked.
-    waiting: u32,
+    /// Packets in `line` whose transmission had started when [`Link::settle`] last looked.
+    started: u32,
     /// With fewer waiting packets than this, a plain link accepts every packet without a call of
     /// its queue. Zero for a link that is not plain.
     unasked: u32,
@@ -176,7 +176,7 @@ impl<P: Packet> Link<P> {
             delay: settings.delay,
             queue,
             line: Ring::new(),
-            waiting: 0,
+            started: 0,
             unasked,
             waiting_bytes: 0,
             last_arrival: Time::ZERO,
@@ -254,13 +254,13 @@ impl<P: Packet> Link<P> {
     #[inline(always)] // runs for every hop into some queues
     fn verdict(&mut self, now: Time, bytes: u32, ecn_capable: bool, rng: &mut impl Rng) -> Verdict {
         self.settle(now);
-        let Link { queue, arrived, line, waiting, waiting_bytes, transmitter, .. } = self;
+        let Link { queue, arrived, line, started, waiting_bytes, transmitter, .. } = self;
         let Some(counted) = queue else {
             return Verdict::Accept;
         };
         // Put together by the queue, so that it need not compute what it does not read.
         let arrival = || {
-            let packets = u64::from(line.tail().wrapping_sub(*waiting));
+            let packets = u64::from(line.len() - *started);
             let backlog =
                 Backlog { packets, bytes: *waiting_bytes, idle_since: transmitter.idle_at };
             Arrival { now, bytes, ecn_capable, backlog }
@@ -289,7 +289,7 @@ impl<P: Packet> Link<P> {
     /// The same link for packets of another type; it must be plain and empty.
     pub fn retyped<Q: Packet>(self) -> Link<Q> {
         debug_assert!(self.is_plain() && self.line.len() == 0, "packets would be lost");
-        let Link { queue, carried_bytes, waiting_bytes, waiting, unasked, .. } = self;
+        let Link { queue, carried_bytes, waiting_bytes, started, unasked, .. } = self;
         let Link { transmitter, delay, last_arrival, arrived, .. } = self;
         let (line, extras) = (Ring::new(), None);
         Link {
@@ -298,7 +298,7 @@ impl<P: Packet> Link<P> {
             extras,
             carried_bytes,
             waiting_bytes,
-            waiting,
+            started,
             unasked,
             transmitter,
             delay,
@@ -340,12 +340,23 @@ impl<P: Packet> Link<P> {
     #[inline(never)] // runs seldom, for many packets
     pub fn release(&mut self, now: Time) -> u64 {
         debug_assert!(self.is_plain(), "its packets may be lost or copied");
-        let mut packets = 0;
-        while self.line.front().is_some_and(|carried| carried.arrives <= now) {
-            self.deliver();
+        let (mut packets, mut bytes, mut waiting_bytes) = (0, 0, 0);
+        while let Some(carried) = self.line.get(packets)
+            && carried.arrives <= now
+        {
+            bytes += u64::from(carried.packet.bytes());
+            if packets >= self.started {
+                waiting_bytes += u64::from(carried.packet.bytes());
+            }
             packets += 1;
         }
-        packets
+        if packets > 0 {
+            self.carried_bytes += bytes;
+            self.waiting_bytes -= waiting_bytes;
+            self.started = self.started.saturating_sub(packets);
+            self.line.advance(packets);
+        }
+        u64::from(packets)
     }
 
     /// [`Link::release`] if the next packet would need more memory.
@@ -359,8 +370,7 @@ impl<P: Packet> Link<P> {
 
     /// What is kept of the packets in a plain link, oldest first.
     pub fn inside(&self) -> impl Iterator<Item = &P> {
-        let ordinals = (0..self.line.len()).map(|offset| self.line.head().wrapping_add(offset));
-        ordinals.filter_map(|ordinal| self.line.get(ordinal)).map(|carried| &carried.packet)
+        (0..self.line.len()).filter_map(|at| self.line.get(at)).map(|carried| &carried.packet)
     }
 
     /// Hides the newest `packets` of a plain link, which were offered ahead of time, until
@@ -381,10 +391,8 @@ impl<P: Packet> Link<P> {
 
     /// Bytes of those of the newest `packets` that wait.
     fn newest_bytes(&self, packets: u32) -> u64 {
-        let tail = self.line.tail();
-        let waiting = packets.min(tail.wrapping_sub(self.waiting));
-        let ordinals = (1..=waiting).map(|back| tail.wrapping_sub(back));
-        let newest = ordinals.filter_map(|ordinal| self.line.get(ordinal));
+        let waiting = packets.min(self.line.len() - self.started);
+        let newest = (1..=waiting).filter_map(|number| self.line.nth_newest(number));
         newest.map(|carried| u64::from(carried.packet.bytes())).sum()
     }
 
@@ -477,16 +485,13 @@ impl<P: Packet> Link<P> {
     #[inline(always)] // runs for every hop
     pub fn deliver(&mut self) -> Option<Time> {
         let bytes = self.line.front().map_or(0, |carried| u64::from(carried.packet.bytes()));
-        if self.waiting == self.line.head() {
-            self.waiting = self.waiting.wrapping_add(1);
-            self.waiting_bytes -= bytes;
+        match self.started.checked_sub(1) {
+            Some(others) => self.started = others,
+            None => self.waiting_bytes -= bytes,
         }
         self.carried_bytes += bytes;
-        match self.line.advance() {
-            true => {
-                self.waiting = 0;
-                None
-            }
+        match self.line.advance(1) {
+            true => None,
             false => self.line.front().map(|carried| carried.arrives),
         }
     }
@@ -506,7 +511,7 @@ impl<P: Packet> Link<P> {
     #[inline(always)] // runs for every hop into a queue
     fn on_line(&self) -> Backlog {
         Backlog {
-            packets: u64::from(self.line.tail().wrapping_sub(self.waiting)),
+            packets: u64::from(self.line.len() - self.started),
             bytes: self.waiting_bytes,
             idle_since: self.transmitter.idle_at,
         }
@@ -599,8 +604,8 @@ impl<P: Packet> Link<P> {
     /// Counts the packets whose transmission has started by `now`.
     #[inline(always)] // runs for every hop into a queue
     fn settle(&mut self, now: Time) {
-        let (first, mut started) = (self.waiting, 0);
-        self.waiting = self.line.find_from(first, |carried| {
+        let mut started = 0;
+        self.started = self.line.find_from(self.started, |carried| {
             if carried.starts > now {
                 return true;
             }

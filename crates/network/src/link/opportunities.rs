@@ -165,14 +165,12 @@ impl<P: Packet> Link<P> {
         };
         forget(&mut schedule.ends, now);
         let ends = std::mem::take(&mut schedule.ends);
-        let first = self.line.tail().wrapping_sub(ends.len() as u32);
-        let mut earliest = match ends.len() as u32 == self.line.len() {
-            true => now,
-            false => self.line.get(first.wrapping_sub(1)).map_or(now, |carried| carried.arrives),
-        };
-        for (ordinal, end) in (0..).map(|offset| first.wrapping_add(offset)).zip(&ends) {
+        let first = self.line.len() - ends.len() as u32;
+        let before = self.line.get(first.wrapping_sub(1));
+        let mut earliest = before.map_or(now, |carried| carried.arrives);
+        for (at, end) in (first..).zip(&ends) {
             earliest = earliest.max(*end + self.delay);
-            if let Some(carried) = self.line.get_mut(ordinal) {
+            if let Some(carried) = self.line.get_mut(at) {
                 carried.arrives = earliest;
             }
         }

@@ -124,9 +124,9 @@ impl<P: Packet> Link<P> {
     /// and with the present delay.
     pub(super) fn rerate(&mut self, now: Time, rate: Rate) {
         self.settle(now);
-        let sending = self.waiting.wrapping_sub(1);
+        let sending = self.started.wrapping_sub(1);
         let ends =
-            self.line.get(self.waiting).map_or(self.transmitter.idle_at, |first| first.starts);
+            self.line.get(self.started).map_or(self.transmitter.idle_at, |first| first.starts);
         let earlier = self.line.get(sending.wrapping_sub(1)).map_or(now, |carried| carried.arrives);
         let mut earliest = self.line.get(sending).map_or(now, |carried| carried.arrives);
         if self.transmitter.change(now, rate, ends) {
@@ -135,13 +135,12 @@ impl<P: Packet> Link<P> {
                 carried.arrives = earliest;
             }
         }
-        for offset in 0..self.line.tail().wrapping_sub(self.waiting) {
-            let ordinal = self.waiting.wrapping_add(offset);
+        for waiting in self.started..self.line.len() {
             let starts = self.transmitter.idle_at;
-            let bytes = self.line.get(ordinal).map_or(0, |carried| carried.packet.bytes());
+            let bytes = self.line.get(waiting).map_or(0, |carried| carried.packet.bytes());
             self.transmitter.send(starts, bytes);
             earliest = earliest.max(self.transmitter.idle_at + self.delay);
-            if let Some(carried) = self.line.get_mut(ordinal) {
+            if let Some(carried) = self.line.get_mut(waiting) {
                 (carried.starts, carried.arrives) = (starts, earliest);
             }
         }
