@@ -102,6 +102,17 @@ impl<B: Background> Path<B> {
     fn probes(&self) -> bool {
         self.flow.at_floor()
     }
+
+    /// Its window in the background. A probe waits for its turn, unless background flows probe
+    /// `freely`.
+    #[inline]
+    fn window(&self, freely: bool) -> Window {
+        let window = self.flow.window();
+        match self.probes() && !self.may_send && !freely {
+            true => Window { cwnd: 0.0, ..window },
+            false => window,
+        }
+    }
 }
 
 impl<B: Background> MultiPriorityControl<B> {
@@ -160,8 +171,7 @@ impl<B: Background> MultiPriorityControl<B> {
         if !self.borrows() || !ready || self.usable() < self.settings.min_window + 1.0 {
             return;
         }
-        let count = self.paths.len();
-        let mut next = (1..=count).map(|step| (self.turn + step) % count);
+        let mut next = (self.turn + 1..self.paths.len()).chain(0..=self.turn);
         let wants = |path: &Path<B>| {
             path.member && path.probes() && !path.may_send && path.flow.due(self.now)
         };
@@ -311,14 +321,16 @@ impl<B: Background> CongestionController for MultiPriorityControl<B> {
     }
 
     fn window(&self, path: usize) -> Window {
-        if path == self.base {
-            return Window { cwnd: self.usable(), ..self.tcp.window(0) };
+        match path == self.base {
+            true => Window { cwnd: self.usable(), ..self.tcp.window(0) },
+            false => self.paths[path].window(self.probe_freely()),
         }
-        let background = &self.paths[path];
-        let window = background.flow.window();
-        match background.probes() && !background.may_send && !self.probe_freely() {
-            true => Window { cwnd: 0.0, ..window },
-            false => window,
+    }
+
+    fn windows(&self, paths: usize, mut see: impl FnMut(usize, Window)) {
+        let freely = self.probe_freely();
+        for (me, path) in self.paths[..paths].iter().enumerate() {
+            see(me, if me == self.base { self.window(me) } else { path.window(freely) });
         }
     }
 
