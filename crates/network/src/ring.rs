@@ -1,9 +1,9 @@
 //! A first-in-first-out queue in a ring of memory, for the packets of a link.
 
 /// A ring that grows when it is full. It shrinks when it becomes empty, if it is large or has held
-/// few items since it was last empty: this returns the memory of a burst. An empty ring begins again
-/// at its first slot, so that a line that seldom carries more than one packet uses the memory of one
-/// slot for all of them.
+/// few items since it was last empty: this returns the memory of a burst. An empty ring begins
+/// again at its first slot, so that a line that seldom carries more than one packet uses the memory
+/// of one slot for all of them.
 pub(crate) struct Ring<T> {
     /// Slots without an item are stale copies.
     slots: Box<[T]>,
@@ -162,8 +162,8 @@ impl<T: Copy + Default> Ring<T> {
         self.slots.get(self.slot(others))
     }
 
-    /// How many items leave before the first one, of those after the `first` ones, that `wanted` holds
-    /// for. Without one, all of them; at least `first`.
+    /// How many items leave before the next one that `wanted` holds for; the oldest `first` items
+    /// are not asked. Without such an item, all of them, and at least `first`.
     #[inline(always)] // runs for every hop into some queues
     pub(crate) fn find_from(&self, first: u32, mut wanted: impl FnMut(&T) -> bool) -> u32 {
         let mut others = first;
