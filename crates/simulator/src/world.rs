@@ -15,10 +15,10 @@ use crate::watch::Watch;
 use network::{Change, Link, Offer, Outcome, Passage};
 use std::collections::BTreeSet;
 use topology::{Hop, HopTarget, LazyStream, SharedMedia, Streams};
-use transport::tcp::Usual;
+use transport::tcp::{DelayedData, Usual};
 use transport::{ReceivingEndpoint, SendingEndpoint, Transmit};
 use units::Time;
-use wire::{Ack, Segment};
+use wire::{Ack, Data, Segment};
 
 /// Events after which [`World::run_until`] returns, so that its caller may stop: a fraction of a
 /// second. A power of two, because it is checked on every event.
@@ -552,10 +552,36 @@ impl World {
                 let envelope = Envelope { header, path, cursor, lower_effort };
                 return self.launch(PackedSegment::usual_ack(&ack, envelope));
             }
-            match tcp.receiver.on_data(self.now, path, &data) {
+            self.arrive_unusual_data(flow, path, &data);
+        }
+    }
+
+    /// Data of TCP arrived that is not usual, or whose ACK may wait.
+    #[inline(never)] // keeps the code of usual data short
+    fn arrive_unusual_data(&mut self, flow: u32, path: usize, data: &Data) {
+        let Flow { ends: Ends::Tcp(tcp), header, first_path, .. } = &mut self.flows[flow as usize]
+        else {
+            unreachable!("data of TCP arrived at a receiver of another protocol")
+        };
+        let delayed = match self.watch {
+            None => tcp.receiver.on_delayed_data(self.now, path, data),
+            Some(_) => DelayedData::No,
+        };
+        match delayed {
+            DelayedData::Acked(ack) => {
+                let path = *first_path + path as u32;
+                let Path { back, lower_effort, .. } = self.paths[path as usize];
+                let header = u32::from(*header);
+                let envelope = Envelope { header, path, cursor: back, lower_effort };
+                self.launch(PackedSegment::usual_ack(&ack, envelope));
+            }
+            DelayedData::Due(at) => {
+                self.agenda.advance(self.sources.source(Wake::Receiver(flow)), at);
+            }
+            DelayedData::No => match tcp.receiver.on_data(self.now, path, data) {
                 Some(ack) => self.send_ack(flow, path, &ack),
                 None => self.expect_answer(flow),
-            }
+            },
         }
     }
 

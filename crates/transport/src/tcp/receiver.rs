@@ -1,7 +1,8 @@
 //! The receiving endpoint of a connection: reassembly, acknowledgements, one shared buffer.
 
 use super::autotune::Autotune;
-use super::linux_ack::{Decision, LinuxAck};
+use super::delaying::Acks;
+use super::linux_ack::LinuxAck;
 use crate::endpoint::{ReceivingEndpoint, Transmit};
 use crate::options::{DelayedAck, Options};
 use crate::ranges::RangeSet;
@@ -30,15 +31,15 @@ pub(super) struct Path {
     /// the last number if such a segment changes more than these: with SACK blocks, and while no
     /// time stamp is known.
     pub(super) expected: u64,
-    out_of_order: RangeSet,
+    pub(super) out_of_order: RangeSet,
     /// Absent while ACKs report nothing more.
     reported: Option<Box<Reported>>,
     /// Time stamp that the next ACK echoes: the one of the oldest segment not acknowledged yet.
     pub(super) echo: Time,
     /// When the delayed ACK is due; never without one.
-    due: Time,
+    pub(super) due: Time,
     /// ECN: a mark is echoed until the sender reports that it has reduced its window.
-    echoed: Flags,
+    pub(super) echoed: Flags,
     /// Payload bytes received, each counted once, minus the value of `next`; wraps.
     taken: u64,
 }
@@ -59,18 +60,17 @@ struct Reported {
 #[derive(Debug)]
 pub struct Receiver {
     /// Shared by the connections of a class.
-    settings: Arc<ReceiverSettings>,
+    pub(super) settings: Arc<ReceiverSettings>,
     pub(super) paths: Box<[Path]>,
     /// The connection's data; with a single path, its order is that of the path.
     pub(crate) data: Reassembly,
-    adaptive: Option<Box<Adaptive>>,
-    /// Whether every segment is acknowledged at once, and none of the rare parts is in use.
-    pub(super) acks_at_once: bool,
+    pub(super) adaptive: Option<Box<Adaptive>>,
+    pub(super) acks: Acks,
 }
 
 /// Parts that few receivers have.
 #[derive(Debug)]
-struct Adaptive {
+pub(super) struct Adaptive {
     /// The buffer, with `autotune`.
     autotune: Option<Autotune>,
     /// One for each path, with `delayed_ack = "linux"`; empty otherwise.
@@ -92,7 +92,7 @@ impl Adaptive {
 }
 
 /// With `delayed_ack = "linux"`: the state of a path.
-fn linux(adaptive: &mut Option<Box<Adaptive>>, path: usize) -> Option<&mut LinuxAck> {
+pub(super) fn linux(adaptive: &mut Option<Box<Adaptive>>, path: usize) -> Option<&mut LinuxAck> {
     adaptive.as_mut()?.linux.get_mut(path)
 }
 
@@ -101,10 +101,9 @@ impl Receiver {
     pub fn new(settings: impl Into<Arc<ReceiverSettings>>, paths: usize) -> Self {
         let settings: Arc<ReceiverSettings> = settings.into();
         let adaptive = Adaptive::new(&settings.options, paths);
-        let undelayed = settings.options.delayed_ack == DelayedAck::After(Span::ZERO);
         Receiver {
             data: Reassembly::new(settings.options.first_buffer()),
-            acks_at_once: undelayed && !settings.transit && adaptive.is_none(),
+            acks: Acks::with(&settings),
             adaptive,
             paths: (0..paths).map(|_| Path::new()).collect(),
             settings,
@@ -132,7 +131,7 @@ impl Receiver {
     /// Whether it answers every segment at once: its ACKs depend on the segments alone, and not on
     /// when they arrive.
     pub fn answers_at_once(&self) -> bool {
-        self.acks_at_once
+        self.acks == Acks::AtOnce
     }
 
     /// Right edge of the receive window, if the application reads data at once.
@@ -169,54 +168,6 @@ impl Receiver {
         side.echo = stamp;
         side.report_transit(transit);
         self.ack(path)
-    }
-
-    /// Linux' decision about the ACK of `data`, which has been received.
-    fn ask_linux(&mut self, now: Time, path: usize, data: &Data, in_order: bool) -> Decision {
-        let (options, next) = (&self.settings.options, self.paths[path].next);
-        let Some(linux) = linux(&mut self.adaptive, path) else {
-            return Decision::Now;
-        };
-        if in_order {
-            return linux.on_data(now, next, data.len, options);
-        }
-        if data.seq + u64::from(data.len) <= next {
-            linux.on_duplicate(options);
-        }
-        Decision::Now
-    }
-
-    /// The ACK of `data` with delayed ACKs, or `None` if it waits. RFC 5681 §4.2: it is sent at
-    /// once when data is out of order or a hole is filled.
-    #[inline(never)] // keeps the code of undelayed ACKs short
-    fn ack_or_wait(
-        &mut self,
-        now: Time,
-        path: usize,
-        data: &Data,
-        (in_order, filled_hole): (bool, bool),
-    ) -> Option<Ack> {
-        let wait = match self.settings.options.delayed_ack {
-            DelayedAck::After(time) => in_order.then_some(time),
-            DelayedAck::AsLinux => match self.ask_linux(now, path, data, in_order) {
-                Decision::Within(time) => Some(time),
-                Decision::Now => None,
-            },
-        };
-        match wait {
-            Some(time) if !filled_hole => self.delay(now, path, time),
-            _ => Some(self.ack(path)),
-        }
-    }
-
-    /// The ACK waits for a second segment, or for `time`.
-    fn delay(&mut self, now: Time, path: usize, time: Span) -> Option<Ack> {
-        let side = &mut self.paths[path];
-        if side.due != Time::NEVER {
-            return Some(self.ack(path));
-        }
-        side.due = now + time;
-        None
     }
 
     /// The path's part of the arrival of `data`. Where data arrives whose place in the connection
@@ -266,7 +217,7 @@ impl Receiver {
         }
     }
 
-    fn ack(&mut self, path: usize) -> Ack {
+    pub(super) fn ack(&mut self, path: usize) -> Ack {
         if let Some(linux) = linux(&mut self.adaptive, path) {
             linux.on_ack_sent(self.paths[path].next);
         }

@@ -10,6 +10,7 @@
 //! [`Receiver::on_data`]: crate::ReceivingEndpoint::on_data
 
 use super::Receiver;
+use super::delaying::Acks;
 use units::{Span, Time};
 use wire::{Ack, Data, Flags, Range, Sacks};
 
@@ -34,10 +35,10 @@ impl From<UsualAck> for Ack {
 }
 
 impl Receiver {
-    /// Processes `data` if it is usual for `path`, and returns its ACK.
+    /// Processes `data` if it is usual for `path` and acknowledged at once, and returns its ACK.
     #[inline(always)] // runs for every segment
     pub fn on_usual_data(&mut self, path: usize, data: &Data) -> Option<UsualAck> {
-        if data.len == 0 || data.flags != Flags::NONE || !self.acks_at_once {
+        if data.len == 0 || data.flags != Flags::NONE || self.acks != Acks::AtOnce {
             return None;
         }
         let side = &mut self.paths[path];
@@ -45,12 +46,22 @@ impl Receiver {
             return None;
         }
         let (next, echo) = (side.next, side.echo);
-        match self.paths.len() {
-            1 => self.data.next = next, // the path's order is the connection's
-            _ => {
-                self.data.insert(Range { start: data.dsn, end: data.dsn + u64::from(data.len) });
-            }
+        self.put_in_order(data);
+        Some(self.usual_ack(next, echo))
+    }
+
+    /// Adds data that a path has received to the connection's data.
+    #[inline(always)] // runs for every segment
+    pub(super) fn put_in_order(&mut self, data: &Data) {
+        match &*self.paths {
+            [only] => self.data.next = only.next, // the path's order is the connection's
+            _ => self.deliver(Range { start: data.dsn, end: data.dsn + u64::from(data.len) }),
         }
-        Some(UsualAck { ack: next, data_ack: self.data.next, window_edge: self.data.edge(), echo })
+    }
+
+    /// An ACK of a path that expects `next`.
+    #[inline(always)] // runs for every segment
+    pub(super) fn usual_ack(&self, next: u64, echo: Time) -> UsualAck {
+        UsualAck { ack: next, data_ack: self.data.next, window_edge: self.data.edge(), echo }
     }
 }

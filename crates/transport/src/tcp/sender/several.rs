@@ -149,14 +149,16 @@ impl Readiness {
         };
     }
 
-    /// The one of `paths` paths that has changed, if no other could send.
+    /// The one of `paths` paths that has changed or, if none has, that could send, if no other could
+    /// send.
     #[inline(always)] // runs for every segment
     fn only_candidate(&self, paths: usize) -> Option<usize> {
-        match self.changed {
-            Changed::Path(me) => Some(me as usize)
-                .filter(|me| self.ready.has_only(*me, paths) && self.lossy.has_only(*me, paths)),
-            Changed::Nothing | Changed::Any => None,
-        }
+        let me = match self.changed {
+            Changed::Path(me) => me as usize,
+            Changed::Nothing => self.only_ready(paths)?,
+            Changed::Any => return None,
+        };
+        (self.ready.has_only(me, paths) && self.lossy.has_only(me, paths)).then_some(me)
     }
 
     /// Records what path `me` of `paths` could send.
