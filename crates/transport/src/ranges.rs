@@ -78,15 +78,24 @@ impl RangeSet {
         };
         // The ranges that touch it are first..last; they merge with it.
         let first = ranges.partition_point(|r| r.end < range.start);
-        let last = ranges.partition_point(|r| r.start <= range.end);
-        let before: u64 = ranges[first..last].iter().map(|r| r.len()).sum();
-        let mut merged = range;
-        if first < last {
-            merged.start = merged.start.min(ranges[first].start);
-            merged.end = merged.end.max(ranges[last - 1].end);
-        }
-        ranges.splice(first..last, [merged]);
-        let added = merged.len() - before;
+        let touching = ranges[first..].iter().take_while(|r| r.start <= range.end);
+        let (count, before) = touching.fold((0, 0), |(count, sum), r| (count + 1, sum + r.len()));
+        let added = match count {
+            0 => {
+                ranges.insert(first, range);
+                range.len()
+            }
+            _ => {
+                let end = range.end.max(ranges[first + count - 1].end);
+                let own = &mut ranges[first];
+                *own = Range { start: own.start.min(range.start), end };
+                let merged = own.len();
+                if count > 1 {
+                    ranges.drain(first + 1..first + count);
+                }
+                merged - before
+            }
+        };
         self.bytes += added;
         added
     }

@@ -8,7 +8,9 @@ use super::{Arrival, ArrivalKind, Backlog, JudgeArrival, Kind, Verdict};
 use crate::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Described, InvalidParameter, Packets, Rate, Time, ValidRange, WholePackets, ensure};
+use units::{
+    Described, InvalidParameter, Packets, Rate, Span, Time, ValidRange, WholePackets, ensure,
+};
 
 /// RED (Floyd and Jacobson 1993).
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -218,31 +220,48 @@ impl JudgeArrival for Box<RedQueue> {
 
 impl RedQueue {
     /// The drop probability (p_b) at an arrival; `None` if the queue is full.
-    #[inline(never)] // keeps the code of other hops short
+    #[inline(always)] // runs for every hop into such a queue
     fn probability(&mut self, now: Time, backlog: Backlog) -> Option<f64> {
-        if self.red.weight >= 1.0 && self.known.is_empty() {
-            let queues = 0..self.limit.min(KEPT);
-            self.known = queues.map(|queue| self.red.curve(queue as f64)).collect();
+        let avg = match self.red.weight < 1.0 {
+            true => self.average(now, backlog),
+            false => self.present(backlog),
+        };
+        if backlog.packets >= self.limit {
+            return None;
         }
-        let avg = self.average(now, backlog);
-        (backlog.packets < self.limit).then(|| self.red.curve(avg))
+        // Mostly; the curve is the same, with divisions.
+        if avg < self.red.min.0 { Some(0.0) } else { Some(self.red.curve(avg)) }
     }
 
-    /// The average at an arrival. Floyd and Jacobson §4: after an idle time it decays as if small
-    /// packets had arrived.
+    /// The average at an arrival, if it depends on earlier ones. Floyd and Jacobson §4: after an
+    /// idle time it decays as if small packets had arrived.
+    #[inline(always)] // runs for every hop into such a queue
     fn average(&mut self, now: Time, backlog: Backlog) -> f64 {
-        let (w_q, queue) = (self.red.weight, backlog.packets as f64);
-        if w_q >= 1.0 {
-            return queue;
-        }
+        let (w_q, queue) = (self.red.weight, backlog.packets as i64 as f64);
         let idle_from = backlog.idle_since.max(self.decayed_until);
         if backlog.packets == 0 && now > idle_from {
-            let missed = now.since(idle_from).seconds() / self.packet_time;
-            self.avg *= libm::pow(1.0 - w_q, missed);
+            self.decay(now.since(idle_from));
         }
         self.decayed_until = now;
         self.avg += w_q * (queue - self.avg);
         self.avg
+    }
+
+    /// The average after an idle time.
+    #[inline(never)] // keeps the code of busy queues short
+    fn decay(&mut self, idle: Span) {
+        let missed = idle.seconds() / self.packet_time;
+        self.avg *= libm::pow(1.0 - self.red.weight, missed);
+    }
+
+    /// The average at an arrival, if it is the present queue.
+    #[cold] // drop probabilities are kept from now on
+    fn present(&mut self, backlog: Backlog) -> f64 {
+        if self.known.is_empty() {
+            let queues = 0..self.limit.min(KEPT);
+            self.known = queues.map(|queue| self.red.curve(queue as f64)).collect();
+        }
+        backlog.packets as f64
     }
 }
 
