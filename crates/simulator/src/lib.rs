@@ -4,6 +4,7 @@
 
 mod agenda;
 mod ahead;
+mod answering;
 mod build;
 mod controller;
 mod ends;

@@ -19,7 +19,7 @@ pub(crate) struct PackedSegment {
     dsn: u64,
     stamp: Time,
     /// Low half: payload bytes; for an ACK, bytes of receive window beyond `dsn`. High half: the
-    /// place of further parts in the [`SideStore`], or a second length.
+    /// place of further parts in the [`SideStore`], a second length, or a one-way delay in ns.
     amounts: u64,
     /// Low half: its position on its route, an index into the world's hops. High half: its path.
     cursor_and_path: u64,
@@ -47,6 +47,8 @@ enum Kind {
     Stored = 0x82,
     /// A datagram of QUIC towards the sender of data, in the [`SideStore`].
     QuicAnswer = 0x83,
+    /// An ACK with a one-way delay instead of parts in the [`SideStore`].
+    TimedAck = 0x84,
 }
 
 /// In `bytes_and_kind`: position of the flags.
@@ -175,6 +177,27 @@ impl PackedSegment {
         }
     }
 
+    /// Packs an ACK without SACK blocks and flags that may report a one-way delay.
+    #[inline(always)] // runs for many segments
+    pub(crate) fn timed_ack(
+        ack: &UsualAck,
+        transit: Span,
+        envelope: Envelope,
+        store: &mut SideStore,
+    ) -> Self {
+        let packet = PackedSegment::usual_ack(ack, envelope);
+        let (kind, second) = match u32::try_from(transit.0) {
+            Ok(0) => return packet,
+            Ok(ns) => (Kind::TimedAck, ns),
+            Err(_) => (Kind::Ack, store.put(&Sacks::default(), transit)),
+        };
+        PackedSegment {
+            amounts: word(low(packet.amounts), second),
+            bytes_and_kind: envelope.bytes_and_kind(0, Flags::NONE, kind),
+            ..packet
+        }
+    }
+
     /// The ACK in the packet, if it has no parts in a [`SideStore`] and no flag.
     #[inline(always)] // runs for every ACK
     pub(crate) fn as_usual_ack(&self) -> Option<UsualAck> {
@@ -293,11 +316,15 @@ impl PackedSegment {
         Data { seq, dsn, len, stamp: self.stamp, flags: self.flags() }
     }
 
-    /// The ACK of TCP in the packet, which must be of that kind; its SACK blocks leave the store.
+    /// The ACK of TCP in the packet, which must be one; its SACK blocks leave the store.
     #[inline(always)] // runs for every ACK
     pub(crate) fn into_ack(self, store: &mut SideStore) -> Ack {
-        debug_assert_eq!(self.kind(), Kind::Ack);
-        self.ack_with(store.take(high(self.amounts)))
+        debug_assert!(matches!(self.kind(), Kind::Ack | Kind::TimedAck));
+        let second = high(self.amounts);
+        self.ack_with(match self.is(Kind::TimedAck) {
+            true => Rest::of_time(second),
+            false => store.take(second),
+        })
     }
 
     #[inline(always)] // runs for every ACK
@@ -332,6 +359,7 @@ impl PackedSegment {
         match self.kind() {
             Kind::Data => Segment::Data(self.as_data()),
             Kind::Ack => Segment::Ack(self.ack_with(store.get(second))),
+            Kind::TimedAck => Segment::Ack(self.ack_with(Rest::of_time(second))),
             Kind::TfrcData => TfrcData { number, dsn, len, rtt_us: second, stamp }.into(),
             Kind::Datagram => datagram.into(),
             Kind::Echo => Echo(datagram).into(),
@@ -384,7 +412,7 @@ impl PackedSegment {
     }
 
     fn kind(&self) -> Kind {
-        const KINDS: [Kind; 9] = [
+        const KINDS: [Kind; 10] = [
             Kind::Data,
             Kind::TfrcData,
             Kind::Datagram,
@@ -394,10 +422,16 @@ impl PackedSegment {
             Kind::Stored,
             Kind::Quic,
             Kind::QuicAnswer,
+            Kind::TimedAck,
         ];
         let byte = (self.bytes_and_kind >> KIND_SHIFT) as u8;
         let kind = KINDS.into_iter().find(|kind| *kind as u8 == byte);
         kind.expect("only kinds are packed")
+    }
+
+    #[inline(always)] // runs for many ACKs
+    fn is(&self, kind: Kind) -> bool {
+        self.bytes_and_kind >> KIND_SHIFT == kind as u64
     }
 
     fn flags(&self) -> Flags {
@@ -410,6 +444,13 @@ impl PackedSegment {
 struct Rest {
     sacks: Sacks,
     transit: Span,
+}
+
+impl Rest {
+    /// A one-way delay alone, in ns.
+    fn of_time(ns: u32) -> Self {
+        Rest { transit: Span(ns.into()), ..Rest::default() }
+    }
 }
 
 /// Parts that do not fit into packets. Most packets have no parts here.
@@ -567,6 +608,23 @@ mod tests {
         }
         let mut all = segments().map(|it| PackedSegment::pack(it, ENVELOPE, store)).into_iter();
         assert!(all.all(|packed| packed.as_usual_ack().is_none()));
+    }
+
+    #[test]
+    fn an_ack_with_a_transit_comes_out_as_it_went_in_and_needs_the_store_only_for_seconds() {
+        let usual = UsualAck { ack: 5000, data_ack: 9000, window_edge: 74_000, echo: Time(17) };
+        for (ns, stored) in [(0, 0), (1, 0), (4_000_000_000, 0), (5_000_000_000, 1)] {
+            let mut store = SideStore::default();
+            let ack = Ack { transit: Span(ns), ..usual.into() };
+            let packed = PackedSegment::timed_ack(&usual, Span(ns), ENVELOPE, &mut store);
+            assert_eq!((packed.is_answer(), store.acks.entries.len()), (true, stored));
+            assert_eq!(packed.bytes(), PackedSegment::usual_ack(&usual, ENVELOPE).bytes());
+            let copy = packed.copied(&mut store);
+            assert_eq!(packed.segment(&store), ack.into());
+            assert_eq!(packed.into_ack(&mut store), ack);
+            assert_eq!(copy.unpack(&mut store), ack.into());
+            assert_eq!(store.acks.free.len(), store.acks.entries.len());
+        }
     }
 
     #[test]

@@ -15,10 +15,9 @@ use crate::watch::Watch;
 use network::{Change, Link, Offer, Outcome, Passage};
 use std::collections::BTreeSet;
 use topology::{Hop, HopTarget, LazyStream, SharedMedia, Streams};
-use transport::tcp::{DelayedData, Usual};
-use transport::{ReceivingEndpoint, SendingEndpoint, Transmit};
+use transport::tcp::Usual;
+use transport::{SendingEndpoint, Transmit};
 use units::Time;
-use wire::{Ack, Data, Segment};
 
 /// Events after which [`World::run_until`] returns, so that its caller may stop: a fraction of a
 /// second. A power of two, because it is checked on every event.
@@ -332,20 +331,6 @@ impl World {
         self.pump(flow);
     }
 
-    fn wake_receiver(&mut self, flow: u32) {
-        while let Some(answer) = self.flows[flow as usize].ends.poll_answer(self.now) {
-            self.answer(flow, answer);
-        }
-        // This wake-up may have been for an ACK that left meanwhile: the next one is still due.
-        self.expect_answer(flow);
-    }
-
-    /// Schedules the receiver's next answer.
-    fn expect_answer(&mut self, flow: u32) {
-        let due = self.flows[flow as usize].ends.receiver_deadline();
-        self.agenda.advance(self.sources.source(Wake::Receiver(flow)), due);
-    }
-
     /// A packet that came out of a link takes the next step of its route.
     #[inline(always)] // runs for every hop
     fn hop(&mut self, packet: PackedSegment) {
@@ -371,7 +356,7 @@ impl World {
 
     /// An endpoint puts a packet on its route of at least one link.
     #[inline(always)] // runs for every segment
-    fn launch(&mut self, packet: PackedSegment) {
+    pub(crate) fn launch(&mut self, packet: PackedSegment) {
         let (first, second, third) = packet.words();
         self.launch_words(first, second, third);
     }
@@ -556,35 +541,6 @@ impl World {
         }
     }
 
-    /// Data of TCP arrived that is not usual, or whose ACK may wait.
-    #[inline(never)] // keeps the code of usual data short
-    fn arrive_unusual_data(&mut self, flow: u32, path: usize, data: &Data) {
-        let Flow { ends: Ends::Tcp(tcp), header, first_path, .. } = &mut self.flows[flow as usize]
-        else {
-            unreachable!("data of TCP arrived at a receiver of another protocol")
-        };
-        let delayed = match self.watch {
-            None => tcp.receiver.on_delayed_data(self.now, path, data),
-            Some(_) => DelayedData::No,
-        };
-        match delayed {
-            DelayedData::Acked(ack) => {
-                let path = *first_path + path as u32;
-                let Path { back, lower_effort, .. } = self.paths[path as usize];
-                let header = u32::from(*header);
-                let envelope = Envelope { header, path, cursor: back, lower_effort };
-                self.launch(PackedSegment::usual_ack(&ack, envelope));
-            }
-            DelayedData::Due(at) => {
-                self.agenda.advance(self.sources.source(Wake::Receiver(flow)), at);
-            }
-            DelayedData::No => match tcp.receiver.on_data(self.now, path, data) {
-                Some(ack) => self.send_ack(flow, path, &ack),
-                None => self.expect_answer(flow),
-            },
-        }
-    }
-
     /// An answer arrived at its sender, of any protocol and with any features.
     #[cold]
     fn arrive_answer(&mut self, flow: u32, path: usize, packet: &PackedSegment) {
@@ -594,16 +550,6 @@ impl World {
         }
         self.flows[flow as usize].ends.on_answer(self.now, path, segment);
         self.show(flow);
-    }
-
-    /// Data arrived at its receiver, of any protocol.
-    #[inline(never)] // keeps the code of TCP's data short
-    fn arrive_data(&mut self, flow: u32, path: usize, packet: &PackedSegment) {
-        let segment = packet.unpack(&mut self.store);
-        match self.flows[flow as usize].ends.on_data(self.now, path, segment) {
-            Some(segment) => self.answer(flow, Transmit { path, segment }),
-            None => self.expect_answer(flow),
-        }
     }
 
     /// Sends all segments that `flow`'s sender may send, and sets its timer.
@@ -678,33 +624,6 @@ impl World {
             let Flow { ends, first_path, .. } = &mut self.flows[flow as usize];
             ends.on_sent((packet.path() - *first_path) as usize, packet.payload());
         }
-    }
-
-    #[inline(always)] // runs for every segment
-    fn send_ack(&mut self, flow: u32, path: usize, ack: &Ack) {
-        if self.watch.is_some() {
-            return self.answer(flow, Transmit { path, segment: (*ack).into() });
-        }
-        let Flow { first_path, header, .. } = self.flows[flow as usize];
-        let path = first_path + path as u32;
-        let Path { back, lower_effort, .. } = self.paths[path as usize];
-        let envelope = Envelope { header: u32::from(header), path, cursor: back, lower_effort };
-        let packet = PackedSegment::ack(ack, envelope, &mut self.store);
-        self.launch(packet);
-    }
-
-    /// A receiver sends an answer of any protocol.
-    #[cold]
-    fn answer(&mut self, flow: u32, Transmit { path, segment }: Transmit<Segment>) {
-        let Flow { first_path, header, .. } = self.flows[flow as usize];
-        let path = first_path + path as u32;
-        let Path { back, lower_effort, .. } = self.paths[path as usize];
-        let envelope = Envelope { header: u32::from(header), path, cursor: back, lower_effort };
-        let packet = PackedSegment::pack(segment, envelope, &mut self.store);
-        if let Some(watch) = &mut self.watch {
-            watch.answered(self.now, path, &packet.segment(&self.store));
-        }
-        self.launch(packet);
     }
 
     /// Runs all actions of the script that are due.

@@ -1,82 +1,75 @@
 //! Delayed ACKs of a receiver, and its part of the fast path for usual segments (`tcp/usual.rs`).
 
 use super::linux_ack::Decision;
-use super::receiver::{Receiver, ReceiverSettings, linux};
+use super::receiver::{Acks, Receiver, linux};
 use super::usual::UsualAck;
-use crate::options::{DelayedAck, Options};
+use crate::options::DelayedAck;
 use units::{Span, Time};
-use wire::{Ack, Data, Flags};
-
-/// How usual segments are acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Acks {
-    /// Each at once.
-    AtOnce,
-    /// Some later.
-    Delayed,
-    /// With more than a [`UsualAck`] has, or in a window that a segment may move.
-    InFull,
-}
-
-impl Acks {
-    pub(super) fn with(settings: &ReceiverSettings) -> Self {
-        let Options { delayed_ack, dsack, autotune, .. } = settings.options;
-        match delayed_ack {
-            _ if settings.transit || autotune => Acks::InFull,
-            DelayedAck::After(Span::ZERO) => Acks::AtOnce,
-            _ if dsack => Acks::InFull,
-            _ => Acks::Delayed,
-        }
-    }
-}
+use wire::{Ack, Data, Flags, Range};
 
 /// What a receiver with delayed ACKs did with a segment that may be usual.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DelayedData {
     /// Nothing: the segment is not usual.
     No,
-    /// It is received, and this is its ACK.
-    Acked(UsualAck),
+    /// It is received. This is its ACK, and the one-way delay that it reports, if any.
+    Acked(UsualAck, Span),
     /// It is received. Its ACK is due at this time, unless another one leaves before.
     Due(Time),
 }
 
 impl Receiver {
-    /// [`Receiver::on_usual_data`] with delayed ACKs: processes data in order without a hole.
+    /// [`Receiver::on_usual_data`] with delayed ACKs, or ACKs that report one-way delays: processes
+    /// data in order without a hole.
     #[inline(always)] // it has one caller
     pub fn on_delayed_data(&mut self, now: Time, path: usize, data: &Data) -> DelayedData {
-        let side = &mut self.paths[path];
+        // Looked up once: after each store through `self` they would be read again.
+        let Receiver { settings, paths, data: connection, adaptive, acks } = self;
+        let (options, single) = (&settings.options, paths.len() == 1);
+        let side = &mut paths[path];
         let in_order = data.seq == side.next && side.out_of_order.is_empty();
         let plain = data.len > 0 && (data.flags, side.echoed) == (Flags::NONE, Flags::NONE);
-        if self.acks != Acks::Delayed || !in_order || !plain {
+        if *acks != Acks::Delayed || !in_order || !plain {
             return DelayedData::No;
         }
-        side.next += u64::from(data.len);
-        (side.expected, side.echo) = match side.due {
-            Time::NEVER => (side.next, data.stamp),
-            _ => (side.next, side.echo), // of the first of the delayed ones
-        };
-        let (next, echo, waiting) = (side.next, side.echo, side.due);
-        self.put_in_order(data);
-        let linux = linux(&mut self.adaptive, path);
-        let options = &self.settings.options;
-        let (decision, linux) = match (options.delayed_ack, linux) {
-            (DelayedAck::AsLinux, Some(linux)) => {
-                (linux.on_data(now, next, data.len, options), Some(linux))
+        let next = side.next + u64::from(data.len);
+        (side.next, side.expected) = (next, next);
+        match single {
+            true => connection.next = next, // the path's order is the connection's
+            false => {
+                connection.insert(Range { start: data.dsn, end: data.dsn + u64::from(data.len) });
             }
-            (DelayedAck::After(time), _) => (Decision::Within(time), None),
-            (DelayedAck::AsLinux, None) => (Decision::Now, None),
+        }
+        // The next ACK echoes the first of the delayed segments.
+        let alone = side.due == Time::NEVER;
+        if alone {
+            side.echo = data.stamp;
+        }
+        let mut transit = Span::ZERO;
+        if settings.transit {
+            if alone {
+                side.report_transit(now.since(data.stamp));
+            }
+            transit = side.transit();
+        }
+        let mut linux = linux(adaptive, path);
+        let decision = match (options.delayed_ack, &mut linux) {
+            (DelayedAck::AsLinux, Some(linux)) => linux.on_data(now, next, data.len, options),
+            (DelayedAck::After(Span::ZERO), _) | (DelayedAck::AsLinux, None) => Decision::Now,
+            (DelayedAck::After(time), _) => Decision::Within(time),
         };
-        if let (Decision::Within(time), Time::NEVER) = (decision, waiting) {
-            let due = now + time;
-            self.paths[path].due = due;
-            return DelayedData::Due(due);
+        if let Decision::Within(time) = decision
+            && alone
+        {
+            side.due = now + time;
+            return DelayedData::Due(side.due);
         }
         if let Some(linux) = linux {
             linux.on_ack_sent(next);
         }
-        self.paths[path].due = Time::NEVER;
-        DelayedData::Acked(self.usual_ack(next, echo))
+        side.due = Time::NEVER;
+        let echo = side.echo;
+        DelayedData::Acked(self.usual_ack(next, echo), transit)
     }
 
     /// The ACK of `data` with delayed ACKs, or `None` if it waits. RFC 5681 §4.2: it is sent at
@@ -132,6 +125,8 @@ impl Receiver {
 mod tests {
     use super::*;
     use crate::endpoint::ReceivingEndpoint;
+    use crate::options::Options;
+    use crate::tcp::ReceiverSettings;
     use proptest::prelude::*;
     use units::Bytes;
 
@@ -180,7 +175,10 @@ mod tests {
                     let ack = self.receiver.on_data(now, path, data);
                     (ack, self.receiver.paths[path].due)
                 }
-                DelayedData::Acked(ack) => (Some(ack.into()), self.receiver.paths[path].due),
+                DelayedData::Acked(ack, transit) => {
+                    let ack = Ack { transit, ..ack.into() };
+                    (Some(ack), self.receiver.paths[path].due)
+                }
                 DelayedData::Due(at) => (None, at),
             }
         }
@@ -194,17 +192,18 @@ mod tests {
         fn delayed_acks_may_take_the_short_way(
             steps in steps(),
             paths in 1_usize..4,
-            linux: bool,
+            delayed_ack in prop::sample::select(vec![
+                DelayedAck::AsLinux,
+                DelayedAck::After(Span::millis(40)),
+                DelayedAck::After(Span::ZERO),
+            ]),
             sack: bool,
+            transit: bool,
         ) {
-            let delayed_ack = match linux {
-                true => DelayedAck::AsLinux,
-                false => DelayedAck::After(Span::millis(40)),
-            };
             let payload = Bytes(MSS.into());
             let options = Options { delayed_ack, sack, payload, ..Options::default() };
             let [mut whole, mut short] = [false, true].map(|short| {
-                let settings = ReceiverSettings { options: options.clone(), transit: false };
+                let settings = ReceiverSettings { options: options.clone(), transit };
                 Host { receiver: Receiver::new(settings, paths), short }
             });
             let (mut now, mut dsn) = (Time(1), 0);
@@ -251,7 +250,9 @@ mod tests {
             Data { seq, dsn: seq, len, stamp: Time(1), ..Data::default() }
         };
         let quick = receiver.on_delayed_data(Time(1), 0, &segment(0));
-        assert!(matches!(quick, DelayedData::Acked(UsualAck { ack, .. }) if ack == u64::from(len)));
+        assert!(
+            matches!(quick, DelayedData::Acked(UsualAck { ack, .. }, _) if ack == u64::from(len))
+        );
         assert_eq!(receiver.on_delayed_data(Time(1), 0, &segment(2)), DelayedData::No);
         assert!(receiver.on_data(Time(1), 0, &segment(2)).is_some());
         assert_eq!(receiver.on_delayed_data(Time(1), 0, &segment(1)), DelayedData::No, "fills it");

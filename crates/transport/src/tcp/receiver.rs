@@ -1,7 +1,6 @@
 //! The receiving endpoint of a connection: reassembly, acknowledgements, one shared buffer.
 
 use super::autotune::Autotune;
-use super::delaying::Acks;
 use super::linux_ack::LinuxAck;
 use crate::endpoint::{ReceivingEndpoint, Transmit};
 use crate::options::{DelayedAck, Options};
@@ -19,6 +18,29 @@ pub struct ReceiverSettings {
     pub options: Options,
     /// Whether ACKs report the one-way delay of segments.
     pub transit: bool,
+}
+
+/// How usual segments are acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Acks {
+    /// Each at once.
+    AtOnce,
+    /// Some later, or with the one-way delay of their segment.
+    Delayed,
+    /// With more than that, or in a window that a segment may move.
+    InFull,
+}
+
+impl Acks {
+    pub(super) fn with(settings: &ReceiverSettings) -> Self {
+        let Options { delayed_ack, dsack, autotune, .. } = settings.options;
+        match delayed_ack {
+            _ if autotune => Acks::InFull,
+            DelayedAck::After(Span::ZERO) if !settings.transit => Acks::AtOnce,
+            _ if dsack => Acks::InFull,
+            _ => Acks::Delayed,
+        }
+    }
 }
 
 /// The receiving side of one path.
@@ -234,7 +256,7 @@ impl Receiver {
             data_ack: self.data.next,
             window_edge: self.data.edge(),
             echo: side.echo,
-            transit: side.reported.as_ref().map_or(Span::ZERO, |reported| reported.transit),
+            transit: side.transit(),
             sacks: if self.settings.options.sack { side.sacks() } else { Sacks::default() },
             flags: side.echoed,
         }
@@ -347,8 +369,13 @@ impl Path {
         }
     }
 
-    fn report_transit(&mut self, transit: Span) {
+    pub(super) fn report_transit(&mut self, transit: Span) {
         self.reported.get_or_insert_default().transit = transit;
+    }
+
+    /// The one-way delay that the next ACK reports, if any.
+    pub(super) fn transit(&self) -> Span {
+        self.reported.as_ref().map_or(Span::ZERO, |reported| reported.transit)
     }
 
     /// RFC 3168 §6.1.3: marks are echoed until the sender reports that it has reduced its window.

@@ -10,7 +10,7 @@
 //! [`Receiver::on_data`]: crate::ReceivingEndpoint::on_data
 
 use super::Receiver;
-use super::delaying::Acks;
+use super::receiver::Acks;
 use units::{Span, Time};
 use wire::{Ack, Data, Flags, Range, Sacks};
 

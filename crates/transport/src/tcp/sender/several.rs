@@ -149,8 +149,8 @@ impl Readiness {
         };
     }
 
-    /// The one of `paths` paths that has changed or, if none has, that could send, if no other could
-    /// send.
+    /// The one of `paths` paths that has changed or, if none has, that could send; `None` if
+    /// another one could send.
     #[inline(always)] // runs for every segment
     fn only_candidate(&self, paths: usize) -> Option<usize> {
         let me = match self.changed {
