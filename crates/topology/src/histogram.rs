@@ -1,7 +1,5 @@
 //! Running means and percentiles of samples.
 
-use std::collections::BTreeMap;
-
 /// A mean of samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mean {
@@ -30,9 +28,22 @@ impl Mean {
 /// Counts in buckets of equal ratio, 64 to an octave: a percentile is within 1.1 % of the truth.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
-    counts: BTreeMap<u64, u64>,
+    /// Octaves with counted values, in ascending order.
+    octaves: Vec<Octave>,
+    /// The one of the newest value: the next one mostly is in the same.
+    newest: usize,
     total: u64,
 }
+
+/// The counts of the values that share an exponent.
+#[derive(Clone, Debug)]
+struct Octave {
+    exponent: u64,
+    counts: Box<[u64; BUCKETS]>,
+}
+
+/// Buckets of an octave.
+const BUCKETS: usize = 64;
 
 /// Mantissa bits that are dropped: 52 − log2(64).
 const SHIFT: u32 = 46;
@@ -40,20 +51,45 @@ const SHIFT: u32 = 46;
 impl Histogram {
     /// Counts `value`, which is not negative.
     pub fn add(&mut self, value: f64) {
-        *self.counts.entry(value.max(0.0).to_bits() >> SHIFT).or_default() += 1;
+        let bucket = value.max(0.0).to_bits() >> SHIFT;
+        let (exponent, within) = (bucket / BUCKETS as u64, bucket as usize % BUCKETS);
+        if self.octaves.get(self.newest).is_none_or(|octave| octave.exponent != exponent) {
+            self.newest = self.place(exponent);
+        }
+        self.octaves[self.newest].counts[within] += 1;
         self.total += 1;
+    }
+
+    /// The place of the octave of `exponent`, which is added if there is none.
+    fn place(&mut self, exponent: u64) -> usize {
+        self.octaves.binary_search_by_key(&exponent, |octave| octave.exponent).unwrap_or_else(
+            |at| {
+                self.octaves.insert(at, Octave { exponent, counts: Box::new([0; BUCKETS]) });
+                at
+            },
+        )
+    }
+
+    /// Each bucket with counted values, in ascending order, and their count.
+    fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let own = |Octave { exponent, counts }: &Octave| {
+            let first = exponent * BUCKETS as u64;
+            let counts: Vec<_> = (first..).zip(**counts).filter(|(_, count)| *count > 0).collect();
+            counts
+        };
+        self.octaves.iter().flat_map(own)
     }
 
     /// The quantile `q` of the counted values; `NaN` if nothing was counted.
     pub fn quantile(&self, q: f64) -> f64 {
         let rank = q * self.total as f64;
         let mut below = 0;
-        for (bucket, count) in &self.counts {
+        for (bucket, count) in self.buckets() {
             below += count;
             if below as f64 >= rank {
                 let low = f64::from_bits(bucket << SHIFT);
                 let high = f64::from_bits((bucket + 1) << SHIFT);
-                return if *bucket == 0 { 0.0 } else { 0.5 * (low + high) };
+                return if bucket == 0 { 0.0 } else { 0.5 * (low + high) };
             }
         }
         f64::NAN
@@ -72,5 +108,18 @@ mod tests {
             assert!((histogram.quantile(q) / q - 1.0).abs() < 0.012, "{q}");
         }
         assert!(Histogram::default().quantile(0.5).is_nan());
+    }
+
+    #[test]
+    fn values_of_any_size_and_order_are_counted_in_their_buckets() {
+        let mut histogram = Histogram::default();
+        for value in [4.0, 0.0, 1e-9, 4.0, 1e9, 0.0, 4.01, f64::MIN_POSITIVE] {
+            histogram.add(value);
+        }
+        let counts: Vec<u64> = histogram.buckets().map(|(_, count)| count).collect();
+        assert_eq!(counts, [2, 1, 1, 3, 1]);
+        assert!(histogram.buckets().is_sorted());
+        assert_eq!((histogram.quantile(0.1), histogram.total), (0.0, 8));
+        assert!((histogram.quantile(0.75) / 4.0 - 1.0).abs() < 0.012);
     }
 }

@@ -168,8 +168,10 @@ impl<E: CongestionController> Sender<E> {
         self.control.windows(paths.len(), |me, window| {
             changed |= paths[me].refresh(window.cwnd, settings);
         });
-        for (me, path) in paths.iter_mut().enumerate().filter(|(_, path)| path.is_paced()) {
-            path.set_pace(self.control.pacing(me), settings);
+        if self.extensions.is_some() {
+            for (me, path) in paths.iter_mut().enumerate().filter(|(_, path)| path.is_paced()) {
+                path.set_pace(self.control.pacing(me), settings);
+            }
         }
         if changed {
             self.look_again();
