@@ -262,7 +262,9 @@ impl<E: CongestionController> Sender<E> {
     }
 
     fn poll_retransmission(&mut self, now: Time) -> Option<Transmit<Data>> {
-        (0..self.paths.len()).find_map(|me| self.retransmission_on(now, me))
+        let unclean = |sender: &Self, me: usize| !sender.paths[me].board.is_clean();
+        (0..self.paths.len())
+            .find_map(|me| if unclean(self, me) { self.retransmission_on(now, me) } else { None })
     }
 
     /// The next retransmission on `me`.

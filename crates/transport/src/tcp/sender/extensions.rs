@@ -229,9 +229,10 @@ impl<E: CongestionController> Sender<E> {
     /// due.
     fn prepare(&mut self, now: Time) -> Option<Transmit<Data>> {
         self.open_closed();
+        let opens = self.extensions.as_ref().is_some_and(|parts| parts.handshake.is_some());
         for (me, path) in self.paths.iter_mut().enumerate() {
             path.look_at_pace(now);
-            if let Some(flags) = path.poll_opening(now, &self.settings) {
+            if opens && let Some(flags) = path.poll_opening(now, &self.settings) {
                 let (seq, dsn) = (path.board.nxt, self.unsent.nxt);
                 return Some(Transmit {
                     path: me,
@@ -244,6 +245,9 @@ impl<E: CongestionController> Sender<E> {
 
     /// A probe that is due on a suspended path.
     fn poll_suspended(&mut self, now: Time) -> Option<Transmit<Data>> {
+        if !self.settings.options.suspend {
+            return None;
+        }
         let segment = self.settings.segment();
         let probed = |path: &mut Path| path.poll_suspended(segment);
         let (me, range) =
@@ -275,7 +279,8 @@ impl<E: CongestionController> Sender<E> {
 
     /// The first retransmission, if a path has held its retransmissions back for too long.
     fn give_up_waiting(&mut self, now: Time) -> Option<Transmit<Data>> {
-        match self.paths.iter_mut().any(Path::give_up_waiting) {
+        let waits = self.settings.options.frto;
+        match waits && self.paths.iter_mut().any(Path::give_up_waiting) {
             true => self.poll_retransmission(now),
             false => None,
         }
@@ -284,6 +289,9 @@ impl<E: CongestionController> Sender<E> {
     /// A tail-loss probe that is due: new data if there is any, whatever the window allows, or the
     /// last segment again (RFC 8985 §7.3).
     fn poll_probe(&mut self, now: Time) -> Option<Transmit<Data>> {
+        if !self.settings.options.tlp {
+            return None;
+        }
         let me = self.paths.iter().position(|path| path.probe_due())?;
         let new = self.next_data(now);
         let transmit = match new {
