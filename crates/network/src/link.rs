@@ -151,6 +151,8 @@ struct Extras<P> {
     schedule: Option<Schedule>,
     /// The queue, if it decides on departure.
     departure: Option<Departure<P>>,
+    /// Whether that queue is the only extra.
+    only_departs: bool,
 }
 
 impl<P: Packet> Link<P> {
@@ -171,7 +173,7 @@ impl<P: Packet> Link<P> {
             None => u32::MAX,
         };
         Link {
-            extras: (!plain).then(|| Box::new(Extras { impairments, schedule, departure })),
+            extras: (!plain).then(|| Box::new(Extras::new(impairments, schedule, departure))),
             transmitter: Transmitter::new(rate),
             delay: settings.delay,
             queue,
@@ -405,6 +407,9 @@ impl<P: Packet> Link<P> {
     #[inline(never)] // keeps the code of other hops short
     pub fn offer_extended(&mut self, now: Time, mut packet: P, rng: &mut impl Rng) -> Offer {
         self.arrived += 1;
+        if self.only_departs() {
+            return self.enqueue(now, packet);
+        }
         self.pass_opportunities(now);
         let mut doomed = false;
         if let Some(Extras { impairments, .. }) = self.extras.as_deref_mut() {
@@ -547,6 +552,7 @@ impl<P: Packet> Link<P> {
             self.unasked = 0;
             let extras = self.extras.get_or_insert_with(|| Box::new(Extras::none()));
             extras.impairments.change(change.loss, change.up);
+            extras.only_departs = false;
         }
         if self.schedule().is_some() {
             return if change.delay.is_some() {
@@ -645,12 +651,21 @@ impl Counted {
 }
 
 impl<P: Packet> Extras<P> {
+    fn new(
+        impairments: Impairments<P>,
+        schedule: Option<Schedule>,
+        departure: Option<Departure<P>>,
+    ) -> Self {
+        let only_departs = departure.is_some() && schedule.is_none() && impairments.are_none();
+        Extras { impairments, schedule, departure, only_departs }
+    }
+
     /// Empty extras, for a plain link that is about to be impaired.
     fn none() -> Self {
         let none = Loss { probability: 0.0, place: LossPlace::After, chain: None };
         let settings = LinkSettings { loss: Some(none), ..LinkSettings::default() };
         let impairments = Impairments::new(&settings, false);
-        Extras { impairments, schedule: None, departure: None }
+        Extras::new(impairments, None, None)
     }
 }
 

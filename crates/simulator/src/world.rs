@@ -289,7 +289,15 @@ impl World {
     }
 
     /// Removes packets that the queue of a link dropped after accepting them.
+    #[inline(always)] // mostly nothing
     fn lose_dropped(&mut self, link: u32) {
+        if self.links[link as usize].has_dropped() {
+            self.lose_all_dropped(link);
+        }
+    }
+
+    #[cold]
+    fn lose_all_dropped(&mut self, link: u32) {
         while let Some(packet) = self.links[link as usize].take_dropped() {
             self.lose(packet, link, EventKind::Dropped);
         }

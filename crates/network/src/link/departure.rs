@@ -30,6 +30,7 @@ impl<P: Packet> Departure<P> {
 }
 
 impl<P: Packet> Link<P> {
+    #[inline(always)] // runs for every hop into such a link, and out of it
     pub(super) fn departure(&self) -> Option<&Departure<P>> {
         self.extras.as_ref()?.departure.as_ref()
     }
@@ -63,8 +64,22 @@ impl<P: Packet> Link<P> {
         Offer::Taken
     }
 
+    /// Whether a queue that decides on departure is all that it has beside a plain link.
+    #[inline(always)] // runs for every hop into such a link, and out of it
+    pub(super) fn only_departs(&self) -> bool {
+        self.extras.as_ref().is_some_and(|extras| extras.only_departs)
+    }
+
     /// The transmitter takes from the queue the packets that it can send at `now`.
+    #[inline(always)] // mostly nothing
     pub(super) fn serve(&mut self, now: Time) {
+        if self.ready() <= now {
+            self.serve_ready(now);
+        }
+    }
+
+    /// [`Link::serve`] with a transmitter that can send.
+    fn serve_ready(&mut self, now: Time) {
         while self.ready() <= now {
             let Some(Departure { queue, dropped, .. }) = self.departure_mut() else {
                 return;
@@ -72,8 +87,17 @@ impl<P: Packet> Link<P> {
             let Some(packet) = queue.dequeue(now, dropped) else {
                 return;
             };
-            self.carry_extended(now, packet);
+            match self.schedule() {
+                None => self.carry(now, packet),
+                Some(_) => self.carry_extended(now, packet),
+            };
         }
+    }
+
+    /// Whether [`Link::take_dropped`] returns a packet.
+    #[inline(always)] // runs for every hop into such a link, and out of it
+    pub fn has_dropped(&self) -> bool {
+        self.departure().is_some_and(|departure| !departure.dropped.packets.is_empty())
     }
 
     /// A packet that the queue dropped after accepting it.

@@ -20,6 +20,9 @@ impl<P: Packet> Link<P> {
     /// then ask [`Link::due`]. Waking a link early is harmless.
     pub fn wake(&mut self, now: Time, rng: &mut impl Rng) -> Option<Passage<P>> {
         self.serve(now);
+        if self.only_departs() {
+            return self.leave_line(now).map(Passage::Out);
+        }
         let impairments = self.extras.as_mut().map(|extras| &mut extras.impairments);
         if let Some(original) = impairments.and_then(|own| own.pass_original(now, rng)) {
             return Some(original);
@@ -52,6 +55,7 @@ impl<P: Packet> Link<P> {
     }
 
     /// The next packet that has reached the end of the line by `now`.
+    #[inline(always)] // runs for every hop out of a link that is not plain
     fn leave_line(&mut self, now: Time) -> Option<P> {
         let packet = self.line.front().filter(|carried| carried.arrives <= now)?.packet;
         self.deliver();

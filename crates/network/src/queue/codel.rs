@@ -124,6 +124,7 @@ pub(super) struct Control {
 
 impl Control {
     /// Takes the next packet to send from `fifo`; packets dropped before it go to `dropped`.
+    #[inline(always)] // runs for every packet
     pub(super) fn dequeue<P: Packet>(
         &mut self,
         now: Time,
@@ -131,7 +132,24 @@ impl Control {
         law: &Law,
         dropped: &mut Dropped<P>,
     ) -> Option<P> {
-        let (mut packet, mut over) = self.next(now, fifo, law);
+        let (packet, over) = self.next(now, fifo, law);
+        match self.dropping || over {
+            true => self.dequeue_over(now, (packet, over), fifo, law, dropped),
+            false => packet, // mostly
+        }
+    }
+
+    /// The packet to send, if the delay has been `over` target for an interval at the next one, or
+    /// was before.
+    #[inline(never)] // keeps the code of other packets short
+    fn dequeue_over<P: Packet>(
+        &mut self,
+        now: Time,
+        (mut packet, mut over): (Option<P>, bool),
+        fifo: &mut Fifo<P>,
+        law: &Law,
+        dropped: &mut Dropped<P>,
+    ) -> Option<P> {
         if self.dropping {
             self.dropping &= over;
             while self.dropping && now >= self.drop_next {
@@ -170,6 +188,7 @@ impl Control {
 
     /// The packet at the head, and whether the delay has been above target for an interval
     /// (`dodequeue`).
+    #[inline(always)] // runs for every packet
     fn next<P: Packet>(&mut self, now: Time, fifo: &mut Fifo<P>, law: &Law) -> (Option<P>, bool) {
         let Some((since, packet)) = fifo.pop() else {
             self.first_above_time = None;

@@ -26,11 +26,13 @@ impl<P: Packet> Fifo<P> {
         self.bytes
     }
 
+    #[inline(always)] // runs for every packet
     pub(crate) fn push(&mut self, now: Time, packet: P) {
         self.bytes += u64::from(packet.bytes());
         self.packets.push_back((now, packet));
     }
 
+    #[inline(always)] // runs for every packet
     pub(crate) fn pop(&mut self) -> Option<(Time, P)> {
         let (since, packet) = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.bytes());
