@@ -198,9 +198,9 @@ pub trait CongestionController {
     /// The window of `path` now.
     fn window(&self, path: usize) -> Window;
 
-    /// Calls `see` with the window of each of the first `paths` paths, so that all of them need one
-    /// dispatch on the controller.
-    fn windows(&self, paths: usize, mut see: impl FnMut(usize, Window))
+    /// Calls `see` with the window of each of the first `paths` paths that may have changed since
+    /// the last call, so that all of them need one dispatch on the controller.
+    fn windows(&mut self, paths: usize, mut see: impl FnMut(usize, Window))
     where
         Self: Sized,
     {
@@ -292,7 +292,7 @@ macro_rules! forward {
             fn window(&self, path: usize) -> $crate::Window {
                 match self { $($any::$variant(to) => to$(.$field)?.window(path),)* }
             }
-            fn windows(&self, paths: usize, see: impl FnMut(usize, $crate::Window)) {
+            fn windows(&mut self, paths: usize, see: impl FnMut(usize, $crate::Window)) {
                 match self { $($any::$variant(to) => to$(.$field)?.windows(paths, see),)* }
             }
             fn on_delivered(&mut self, path: usize, delivered: &$crate::Delivered) {

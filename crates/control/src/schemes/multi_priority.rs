@@ -68,6 +68,9 @@ pub(crate) struct MultiPriorityControl<B> {
     turn: usize,
     switching: Switching,
     trial: Trial,
+    /// Whether background flows probed freely when the windows were last told; `None` if any of
+    /// these may have changed since.
+    told: Option<bool>,
 }
 
 #[derive(Clone, Debug)]
@@ -83,6 +86,8 @@ struct Path<B> {
     charged_until: f64,
     /// It has timed out again, and no ACK arrived since.
     failed: bool,
+    /// Its window may have changed since the windows were last told.
+    moved: bool,
 }
 
 /// Round trips for which a packet is charged if it is not answered: those of the base flow or of
@@ -95,7 +100,16 @@ impl<B: Background> Path<B> {
     fn new(settings: Settings, member: bool) -> Self {
         let settings = Settings { initial_window: settings.min_window, ..settings };
         let flow = B::probing(settings);
-        Path { flow, member, may_send: false, lent: false, charged_until: 0.0, failed: false }
+        let charged_until = 0.0;
+        Path {
+            flow,
+            member,
+            may_send: false,
+            lent: false,
+            charged_until,
+            failed: false,
+            moved: true,
+        }
     }
 
     /// Whether it may have only the smallest window outstanding.
@@ -136,6 +150,7 @@ impl<B: Background> MultiPriorityControl<B> {
             turn: 0,
             switching: Switching::new(paths),
             trial: Trial::new(),
+            told: None,
         }
     }
 
@@ -178,7 +193,8 @@ impl<B: Background> MultiPriorityControl<B> {
         let Some(me) = next.find(|&me| me != self.base && wants(&self.paths[me])) else {
             return;
         };
-        (self.paths[me].may_send, self.paths[me].lent) = (true, true);
+        let path = &mut self.paths[me];
+        (path.may_send, path.lent, path.moved) = (true, true, true);
         match self.priorities {
             MultiPriority::Literal => self.move_base(-1.0),
             _ => {
@@ -226,6 +242,7 @@ impl<B: Background> MultiPriorityControl<B> {
 
     /// The base role moves to `to`: both paths keep their windows.
     fn switch(&mut self, to: usize) {
+        self.told = None;
         let from = self.base;
         let window = self.paths[to].flow.window();
         let Window { cwnd, .. } = self.tcp.window(0);
@@ -242,7 +259,7 @@ impl<B: Background> MultiPriorityControl<B> {
 impl<B: Background> CongestionController for MultiPriorityControl<B> {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         self.now = ack.now.seconds();
-        self.paths[path].failed = false;
+        (self.paths[path].failed, self.paths[path].moved) = (false, true);
         if path == self.base {
             (self.base_srtt, self.base_lost) = (ack.srtt.seconds(), false);
             self.base_recovers = ack.phase == Phase::Recovery;
@@ -262,6 +279,7 @@ impl<B: Background> CongestionController for MultiPriorityControl<B> {
         let timeout = matches!(cause, Cause::Timeout | Cause::TimeoutAgain);
         self.switching.on_congestion(path, cause);
         self.paths[path].failed |= cause == Cause::TimeoutAgain;
+        self.paths[path].moved = true;
         if path == self.base {
             self.base_lost = timeout;
             self.base_recovers = cause == Cause::FastRetransmit;
@@ -275,6 +293,7 @@ impl<B: Background> CongestionController for MultiPriorityControl<B> {
     }
 
     fn on_recovered(&mut self, path: usize) {
+        self.paths[path].moved = true;
         match path == self.base {
             true => {
                 self.base_recovers = false;
@@ -286,6 +305,7 @@ impl<B: Background> CongestionController for MultiPriorityControl<B> {
 
     fn set_member(&mut self, path: usize, member: bool) {
         self.paths[path] = Path::new(self.settings, member);
+        self.told = None;
         self.switching.forget(path);
         self.trial.reset();
         if path == self.base {
@@ -302,6 +322,7 @@ impl<B: Background> CongestionController for MultiPriorityControl<B> {
     }
 
     fn undo(&mut self, path: usize) {
+        self.paths[path].moved = true;
         match path == self.base {
             true => {
                 (self.base_lost, self.base_recovers) = (false, false);
@@ -314,6 +335,7 @@ impl<B: Background> CongestionController for MultiPriorityControl<B> {
     }
 
     fn restart(&mut self, path: usize, window: Window) {
+        self.paths[path].moved = true;
         match path == self.base {
             true => self.tcp.restart(0, window),
             false => self.paths[path].flow.restart(window),
@@ -327,10 +349,14 @@ impl<B: Background> CongestionController for MultiPriorityControl<B> {
         }
     }
 
-    fn windows(&self, paths: usize, mut see: impl FnMut(usize, Window)) {
+    fn windows(&mut self, paths: usize, mut see: impl FnMut(usize, Window)) {
         let freely = self.probe_freely();
-        for (me, path) in self.paths[..paths].iter().enumerate() {
-            see(me, if me == self.base { self.window(me) } else { path.window(freely) });
+        let all = self.told.replace(freely) != Some(freely);
+        see(self.base, self.window(self.base));
+        for (me, path) in self.paths[..paths].iter_mut().enumerate() {
+            if (core::mem::take(&mut path.moved) || all) && me != self.base {
+                see(me, path.window(freely));
+            }
         }
     }
 
@@ -342,6 +368,7 @@ impl<B: Background> CongestionController for MultiPriorityControl<B> {
 
     fn on_delay(&mut self, path: usize, delay: Span) {
         self.paths[path].flow.on_delay(delay);
+        self.paths[path].moved = true;
     }
 
     fn on_stalled(&mut self) {

@@ -154,7 +154,7 @@ impl<E: CongestionController> Sender<E> {
         }
     }
 
-    /// Reads the windows of all paths, if control may have moved them.
+    /// Reads the windows of other paths, if control may have moved them.
     #[inline(always)] // mostly nothing
     pub(crate) fn refresh_siblings(&mut self) {
         if self.needs.siblings {
@@ -168,6 +168,10 @@ impl<E: CongestionController> Sender<E> {
         self.control.windows(paths.len(), |me, window| {
             changed |= paths[me].refresh(window.cwnd, settings);
         });
+        debug_assert!(
+            (0..paths.len()).all(|me| !paths[me].refresh(self.control.window(me).cwnd, settings)),
+            "a window has changed unnoticed"
+        );
         if self.extensions.is_some() {
             for (me, path) in paths.iter_mut().enumerate().filter(|(_, path)| path.is_paced()) {
                 path.set_pace(self.control.pacing(me), settings);
