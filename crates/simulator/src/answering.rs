@@ -7,6 +7,7 @@ use crate::packed::{Envelope, PackedSegment};
 use crate::world::{Flow, Path, World};
 use transport::tcp::DelayedData;
 use transport::{ReceivingEndpoint, Transmit};
+use units::Time;
 use wire::{Ack, Data, Segment};
 
 impl World {
@@ -14,8 +15,14 @@ impl World {
         while let Some(answer) = self.flows[flow as usize].ends.poll_answer(self.now) {
             self.answer(flow, answer);
         }
-        // This wake-up may have been for an ACK that left meanwhile: the next one is still due.
         self.expect_answer(flow);
+    }
+
+    /// When the receiver's next answer is due, if none is due now: the one of this wake-up has left
+    /// meanwhile.
+    pub(crate) fn moved_answer(&self, flow: u32) -> Option<Time> {
+        let due = self.flows[flow as usize].ends.receiver_deadline();
+        (due > self.now).then_some(due)
     }
 
     /// Schedules the receiver's next answer.

@@ -307,9 +307,12 @@ impl World {
     #[cold]
     fn wake_other(&mut self, source: EventSource) {
         let woken = self.sources.wake(source);
-        if let Wake::Sender(flow) = woken
-            && let Some(later) = self.moved_deadline(flow)
-        {
+        let moved = match woken {
+            Wake::Sender(flow) => self.moved_deadline(flow),
+            Wake::Receiver(flow) => self.moved_answer(flow),
+            _ => None,
+        };
+        if let Some(later) = moved {
             return self.agenda.follow(source, Some(later).filter(|at| *at < Time::NEVER));
         }
         if !matches!(woken, Wake::Medium(_)) {

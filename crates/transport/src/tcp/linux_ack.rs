@@ -77,6 +77,7 @@ impl LinuxAck {
     }
 
     /// `len` bytes arrived in order without a hole after them, and `next` is expected now.
+    #[inline(always)] // runs for every segment
     pub(crate) fn on_data(
         &mut self,
         now: Time,
