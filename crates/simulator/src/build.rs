@@ -89,8 +89,8 @@ fn answering(world: &World) -> Vec<Answering> {
 }
 
 /// For each event source about how often it is woken, compared with the others: a link for each
-/// path through it, a sender of TFRC, which is woken for each packet, for each of its paths, and all
-/// else hardly ever.
+/// path through it, a sender of TFRC, which is woken for each packet, for each of its paths, and
+/// all else hardly ever.
 fn wake_ups(world: &World) -> Vec<u32> {
     let mut often = vec![0; world.sources.count(world.media.count())];
     for hop in &world.hops {

@@ -89,8 +89,8 @@ fn history(outcome: &Outcome) -> (u64, u64, u64, Vec<(f64, f64)>) {
     (outcome.digest, outcome.events, outcome.packet_hops, rates)
 }
 
-/// The controllers of connections that are paced by rate, whose packets take another way through the
-/// world if somebody looks.
+/// The controllers of connections that are paced by rate, whose packets take another way through
+/// the world if somebody looks.
 const BY_RATE: [&str; 3] = ["tfrc", "bilevel-tfrc", "bilevel-tfrc:pooled"];
 
 #[test]

@@ -97,7 +97,7 @@ mod tests {
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
-    /// TFRC of a path after a report with loss intervals of this length, or before its first report.
+    /// TFRC of a path after a report with loss intervals of this length, or before its first one.
     fn own(interval: Option<u16>, received: u16, rtt: u8) -> Allowed {
         let mut own = Allowed::new(3.0, false);
         if let Some(interval) = interval {
@@ -120,7 +120,8 @@ mod tests {
             let paths: Vec<_> = paths.into_iter()
                 .map(|(interval, received, rtt, member)| (own(interval, received, rtt), member))
                 .collect();
-            let shares: Vec<_> = paths.iter().map(|(own, member)| Share::of(own, *member)).collect();
+            let share = |(own, member): &(Allowed, bool)| Share::of(own, *member);
+            let shares: Vec<_> = paths.iter().map(share).collect();
             let members: Vec<_> = paths.iter().filter(|it| it.1).map(|it| &it.0).collect();
             let heard: Vec<_> = members.iter().filter(|own| own.rtt() > 0.0).collect();
             let sums = Sums::of(&shares);

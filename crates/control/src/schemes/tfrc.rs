@@ -59,8 +59,8 @@ pub(crate) struct TfrcControl {
     paths: Box<[Path]>,
     /// What the division reads of each path.
     shares: Box<[Share]>,
-    /// The rate at which each path sends, in segments per second. A sender reads it for each packet,
-    /// and only reports and changes of members change it.
+    /// The rate at which each path sends, in segments per second. A sender reads it for each
+    /// packet, and only reports and changes of members change it.
     sends: Box<[f64]>,
     /// The initial state of a path.
     fresh: Allowed,
