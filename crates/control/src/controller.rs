@@ -249,6 +249,15 @@ pub trait CongestionController {
     fn pacing(&self, _path: usize) -> Option<SegmentRate> {
         None
     }
+
+    /// Calls `see` with [`CongestionController::pacing`] of each of the first `paths` paths, so
+    /// that all of them need one dispatch on the controller.
+    fn paces(&self, paths: usize, mut see: impl FnMut(usize, Option<SegmentRate>))
+    where
+        Self: Sized,
+    {
+        (0..paths).for_each(|path| see(path, self.pacing(path)));
+    }
 }
 
 /// Implements [`CongestionController`] for an enum of controllers by delegation to its variants.
@@ -327,6 +336,9 @@ macro_rules! forward {
             }
             fn pacing(&self, path: usize) -> Option<$crate::SegmentRate> {
                 match self { $($any::$variant(to) => to$(.$field)?.pacing(path),)* }
+            }
+            fn paces(&self, paths: usize, see: impl FnMut(usize, Option<$crate::SegmentRate>)) {
+                match self { $($any::$variant(to) => to$(.$field)?.paces(paths, see),)* }
             }
         }
     };

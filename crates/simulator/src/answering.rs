@@ -12,6 +12,9 @@ use wire::{Ack, Data, Segment};
 
 impl World {
     pub(crate) fn wake_receiver(&mut self, flow: u32) {
+        if matches!(self.flows[flow as usize].ends, Ends::Tfrc(_)) {
+            while self.send_report(flow) {}
+        }
         while let Some(answer) = self.flows[flow as usize].ends.poll_answer(self.now) {
             self.answer(flow, answer);
         }
@@ -64,6 +67,13 @@ impl World {
     /// Data arrived at its receiver, of any protocol.
     #[inline(never)] // keeps the code of TCP's data short
     pub(crate) fn arrive_data(&mut self, flow: u32, path: usize, packet: &PackedSegment) {
+        if !self.on_tfrc_data(flow, path, packet) {
+            self.arrive_any_data(flow, path, packet);
+        }
+    }
+
+    #[inline(never)] // keeps the code of TFRC's data short
+    fn arrive_any_data(&mut self, flow: u32, path: usize, packet: &PackedSegment) {
         let segment = packet.unpack(&mut self.store);
         match self.flows[flow as usize].ends.on_data(self.now, path, segment) {
             Some(segment) => self.answer(flow, Transmit { path, segment }),

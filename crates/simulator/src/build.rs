@@ -3,7 +3,7 @@
 use crate::agenda::Agenda;
 use crate::controller::Controller;
 use crate::ends::{Ends, Pair};
-use crate::event_source::{EventSource, Numbering};
+use crate::event_source::{EventSource, Numbering, Wake};
 use crate::feeders::{self, Answering, Feeders};
 use crate::packed::{PackedSegment, SideStore};
 use crate::traffic;
@@ -89,12 +89,19 @@ fn answering(world: &World) -> Vec<Answering> {
 }
 
 /// For each event source about how often it is woken, compared with the others: a link for each
-/// path through it, others hardly ever.
+/// path through it, a sender of TFRC, which is woken for each packet, for each of its paths, and
+/// all else hardly ever.
 fn wake_ups(world: &World) -> Vec<u32> {
     let mut often = vec![0; world.sources.count(world.media.count())];
     for hop in &world.hops {
         if let HopTarget::Link(link) = hop.target() {
             often[link as usize] += 1;
+        }
+    }
+    for (flow, Flow { ends, .. }) in (0..).zip(&world.flows) {
+        if let Ends::Tfrc(tfrc) = ends {
+            let sender = world.sources.source(Wake::Sender(flow));
+            often[sender.index()] = tfrc.sender.paths() as u32;
         }
     }
     often

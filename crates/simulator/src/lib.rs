@@ -15,6 +15,7 @@ mod measure;
 mod media;
 mod memory;
 mod packed;
+mod reports;
 mod result;
 mod run;
 mod trace;

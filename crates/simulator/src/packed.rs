@@ -5,7 +5,7 @@ use transport::tcp::UsualAck;
 use units::{Span, Time};
 use wire::{
     Ack, Combination, Data, Datagram, Echo, Flags, QuicAnswer, QuicDatagram, Sacks, Segment,
-    TfrcData, sack_option_bytes,
+    TfrcData, TfrcReport, sack_option_bytes,
 };
 
 /// A segment in the network, with its position on its route. Its fields are whole words, because a
@@ -49,6 +49,8 @@ enum Kind {
     QuicAnswer = 0x83,
     /// An ACK with a one-way delay instead of parts in the [`SideStore`].
     TimedAck = 0x84,
+    /// A report of TFRC, in the [`SideStore`].
+    Report = 0x85,
 }
 
 /// In `bytes_and_kind`: position of the flags.
@@ -148,6 +150,41 @@ impl PackedSegment {
         }
     }
 
+    /// Packs a packet of TFRC.
+    pub(crate) fn tfrc_data(data: &TfrcData, envelope: Envelope) -> Self {
+        let TfrcData { number, dsn, len, rtt_us, stamp } = *data;
+        PackedSegment {
+            number,
+            dsn,
+            stamp,
+            amounts: word(len, rtt_us),
+            cursor_and_path: envelope.cursor_and_path(),
+            bytes_and_kind: envelope.bytes_and_kind(len, Flags::NONE, Kind::TfrcData),
+        }
+    }
+
+    /// The packet of TFRC, if it is one.
+    pub(crate) fn as_tfrc_data(&self) -> Option<TfrcData> {
+        let PackedSegment { number, dsn, stamp, amounts, .. } = *self;
+        let (len, rtt_us) = (low(amounts), high(amounts));
+        self.is(Kind::TfrcData).then_some(TfrcData { number, dsn, len, rtt_us, stamp })
+    }
+
+    /// Packs a report of TFRC of these `bytes` that is at `place` in the store.
+    pub(crate) fn stored_report(place: u32, bytes: u32, envelope: Envelope) -> Self {
+        PackedSegment {
+            amounts: word(0, place),
+            cursor_and_path: envelope.cursor_and_path(),
+            bytes_and_kind: envelope.bytes_and_kind(bytes, Flags::NONE, Kind::Report),
+            ..PackedSegment::default()
+        }
+    }
+
+    /// The report of TFRC, if it is one.
+    pub(crate) fn report<'a>(&self, store: &'a SideStore) -> Option<&'a TfrcReport> {
+        self.is(Kind::Report).then(|| store.reports.get(high(self.amounts)))
+    }
+
     /// Packs an ACK of TCP: the common case of [`PackedSegment::pack`].
     #[inline(always)] // runs for every segment
     pub(crate) fn ack(ack: &Ack, envelope: Envelope, store: &mut SideStore) -> Self {
@@ -226,9 +263,7 @@ impl PackedSegment {
         match segment {
             Segment::Data(data) => PackedSegment::data(&data, envelope),
             Segment::Ack(ack) => PackedSegment::ack(&ack, envelope, store),
-            Segment::TfrcData(TfrcData { number, dsn, len, rtt_us, stamp }) => {
-                new(Kind::TfrcData, [number, dsn, word(len, rtt_us)], stamp)
-            }
+            Segment::TfrcData(data) => PackedSegment::tfrc_data(&data, envelope),
             Segment::Datagram(datagram) => PackedSegment::datagram(datagram, envelope),
             Segment::Echo(Echo(Datagram { offset, len, stamp })) => {
                 new(Kind::Echo, [offset, 0, word(len, 0)], stamp)
@@ -237,7 +272,10 @@ impl PackedSegment {
                 let number = word(key << 8 | u32::from(count), first);
                 new(Kind::Combination, [number, dsn, word(len, lengths)], stamp)
             }
-            Segment::TfrcReport(_) | Segment::CodedAck(_) => {
+            Segment::TfrcReport(report) => {
+                PackedSegment::stored_report(store.reports.put(report), bytes, envelope)
+            }
+            Segment::CodedAck(_) => {
                 let place = store.segments.put(Some(segment));
                 new(Kind::Stored, [0, 0, word(0, place)], Time::ZERO)
             }
@@ -361,6 +399,7 @@ impl PackedSegment {
             Kind::Ack => Segment::Ack(self.ack_with(store.get(second))),
             Kind::TimedAck => Segment::Ack(self.ack_with(Rest::of_time(second))),
             Kind::TfrcData => TfrcData { number, dsn, len, rtt_us: second, stamp }.into(),
+            Kind::Report => store.reports.get(second).clone().into(),
             Kind::Datagram => datagram.into(),
             Kind::Echo => Echo(datagram).into(),
             Kind::Combination => {
@@ -395,6 +434,10 @@ impl PackedSegment {
                 let segment = store.segments.get(high(self.amounts)).clone();
                 store.segments.put(segment)
             }
+            Kind::Report => {
+                let report = store.reports.get(high(self.amounts)).clone();
+                store.reports.put(report)
+            }
             _ => return self,
         };
         PackedSegment { amounts: word(low(self.amounts), place), ..self }
@@ -407,12 +450,13 @@ impl PackedSegment {
             Kind::Stored | Kind::Quic | Kind::QuicAnswer => {
                 drop(store.segments.take(high(self.amounts)))
             }
+            Kind::Report => store.reports.release(high(self.amounts)),
             _ => {}
         }
     }
 
     fn kind(&self) -> Kind {
-        const KINDS: [Kind; 10] = [
+        const KINDS: [Kind; 11] = [
             Kind::Data,
             Kind::TfrcData,
             Kind::Datagram,
@@ -423,9 +467,9 @@ impl PackedSegment {
             Kind::Quic,
             Kind::QuicAnswer,
             Kind::TimedAck,
+            Kind::Report,
         ];
-        let byte = (self.bytes_and_kind >> KIND_SHIFT) as u8;
-        let kind = KINDS.into_iter().find(|kind| *kind as u8 == byte);
+        let kind = KINDS.into_iter().find(|kind| self.is(*kind));
         kind.expect("only kinds are packed")
     }
 
@@ -460,6 +504,8 @@ pub(crate) struct SideStore {
     acks: Slab<Rest>,
     /// Whole segments.
     segments: Slab<Option<Segment>>,
+    /// Reports of TFRC. The memory of one that has arrived is used again.
+    reports: Slab<TfrcReport>,
 }
 
 impl SideStore {
@@ -469,6 +515,12 @@ impl SideStore {
             return 0;
         }
         self.acks.put(Rest { sacks: *sacks, transit })
+    }
+
+    /// A place for a report, which has what an earlier one had.
+    pub(crate) fn new_report(&mut self) -> (u32, &mut TfrcReport) {
+        let place = self.reports.place();
+        (place, &mut self.reports.entries[place as usize - 1])
     }
 
     fn get(&self, place: u32) -> Rest {
@@ -489,12 +541,23 @@ struct Slab<T> {
 
 impl<T: Default> Slab<T> {
     fn put(&mut self, thing: T) -> u32 {
+        let place = self.place();
+        self.entries[place as usize - 1] = thing;
+        place
+    }
+
+    /// A free place, with what is left there.
+    fn place(&mut self) -> u32 {
         let index = self.free.pop().unwrap_or_else(|| {
             self.entries.push(T::default());
             self.entries.len() as u32 - 1
         });
-        self.entries[index as usize] = thing;
         index + 1
+    }
+
+    /// Frees a place, and leaves there what it has.
+    fn release(&mut self, place: u32) {
+        self.free.push(place - 1);
     }
 
     fn get(&self, place: u32) -> &T {
@@ -510,7 +573,7 @@ impl<T: Default> Slab<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wire::{CodedAck, Range, TfrcReport};
+    use wire::{CodedAck, Range};
 
     const ENVELOPE: Envelope = Envelope { header: 52, path: 7, cursor: 9, lower_effort: false };
 
@@ -567,6 +630,7 @@ mod tests {
             assert_eq!(copy.unpack(&mut store), segment);
             assert_eq!(store.acks.free.len(), store.acks.entries.len());
             assert_eq!(store.segments.free.len(), store.segments.entries.len());
+            assert_eq!(store.reports.free.len(), store.reports.entries.len());
         }
     }
 

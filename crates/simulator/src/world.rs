@@ -308,7 +308,7 @@ impl World {
     fn wake_other(&mut self, source: EventSource) {
         let woken = self.sources.wake(source);
         let moved = match woken {
-            Wake::Sender(flow) => self.moved_deadline(flow),
+            Wake::Sender(flow) => self.next_wake_up(flow),
             Wake::Receiver(flow) => self.moved_answer(flow),
             _ => None,
         };
@@ -327,11 +327,13 @@ impl World {
         }
     }
 
-    /// The next deadline of a sender whose timer has moved to a later time, if nothing else has
-    /// happened and nobody observes it. Most of its wake-ups are for this.
-    fn moved_deadline(&mut self, flow: u32) -> Option<Time> {
+    /// The next deadline of a sender that nobody observes: one of TCP whose timer has moved to a
+    /// later time, if nothing else has happened, for which most of its wake-ups are, or one of
+    /// TFRC, which sends what it may.
+    fn next_wake_up(&mut self, flow: u32) -> Option<Time> {
         match &mut self.flows[flow as usize].ends {
             Ends::Tcp(tcp) if self.watch.is_none() => tcp.sender.moved_deadline(self.now),
+            Ends::Tfrc(_) => self.wake_tfrc(flow),
             _ => None,
         }
     }
@@ -555,6 +557,13 @@ impl World {
     /// An answer arrived at its sender, of any protocol and with any features.
     #[cold]
     fn arrive_answer(&mut self, flow: u32, path: usize, packet: &PackedSegment) {
+        if !self.on_report(flow, path, packet) {
+            self.arrive_any_answer(flow, path, packet);
+        }
+    }
+
+    #[inline(never)] // keeps the code of TFRC's reports short
+    fn arrive_any_answer(&mut self, flow: u32, path: usize, packet: &PackedSegment) {
         let segment = packet.unpack(&mut self.store);
         if let Some(watch) = &mut self.watch {
             watch.heard(self.now, packet.path(), &segment);
@@ -607,6 +616,9 @@ impl World {
     /// The next segment of a sender of any protocol.
     #[inline(never)] // keeps the code of TCP's data short
     fn poll(&mut self, flow: u32) -> Option<PackedSegment> {
+        if self.pump_tfrc(flow).is_some() {
+            return None;
+        }
         let Flow { ends, first_path, header, .. } = &mut self.flows[flow as usize];
         let envelope = |path| {
             let path = *first_path + path as u32;

@@ -89,6 +89,25 @@ fn history(outcome: &Outcome) -> (u64, u64, u64, Vec<(f64, f64)>) {
     (outcome.digest, outcome.events, outcome.packet_hops, rates)
 }
 
+/// The controllers of connections that are paced by rate, whose packets take another way through
+/// the world if somebody looks.
+const BY_RATE: [&str; 3] = ["tfrc", "bilevel-tfrc", "bilevel-tfrc:pooled"];
+
+#[test]
+fn looking_changes_nothing_for_connections_by_rate() {
+    for controller in BY_RATE {
+        let own = format!("flow.multipath.controller=\"{controller}\"");
+        let copies = "link.ap2.duplicate=0.02";
+        let plan = plan(BUSY, &[&own, copies, "duration=8 s"]);
+        let reference = history(&run(&plan, 7));
+        for (series, events) in [(true, None), (false, Some(usize::MAX)), (true, Some(9))] {
+            let observe = Observe { series, events };
+            let seen = simulator::run(&plan, 7, observe, &Progress::default()).unwrap();
+            assert_eq!(history(&seen), reference, "{controller}, {observe:?}");
+        }
+    }
+}
+
 #[test]
 fn looking_changes_nothing() {
     let reference = history(&run(&plan(BUSY, &[]), 7));

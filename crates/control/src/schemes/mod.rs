@@ -13,6 +13,7 @@ mod delay;
 mod each;
 mod filter;
 mod pooled;
+mod share;
 mod switching;
 mod trial;
 

@@ -36,6 +36,8 @@ struct Part {
     /// Its events and segments in each of the ensemble's intervals.
     events: [u64; INTERVALS + 1],
     segments: [u64; INTERVALS + 1],
+    /// Sums of both.
+    sums: (u64, u64),
 }
 
 impl Part {
@@ -43,10 +45,16 @@ impl Part {
         self.segments[0] = self.segments[0].saturating_add(segments);
     }
 
+    /// Its events and segments in all intervals.
+    fn sums(&self) -> (u64, u64) {
+        (sum(&self.events), sum(&self.segments))
+    }
+
     fn interval_closed(&mut self) {
         self.events.rotate_right(1);
         self.segments.rotate_right(1);
         (self.events[0], self.segments[0]) = (0, 0);
+        self.sums = self.sums();
     }
 }
 
@@ -75,9 +83,11 @@ impl Pooled {
     /// `f_i` from the ensemble's history; `None` while that has no loss.
     pub(super) fn loss(&self, path: usize) -> Option<f64> {
         let mean = self.allowed.loss();
-        let Part { events, segments, .. } = &self.paths[path];
-        let (events, segments) = (sum(events) as f64, sum(segments) as f64);
-        (mean > 0.0).then(|| ((events + 1.0) / (segments + 1.0 / mean)).min(1.0))
+        let part = &self.paths[path];
+        debug_assert_eq!(part.sums, part.sums(), "old sums");
+        let (events, segments) = part.sums;
+        let loss = || (events as f64 + 1.0) / (segments as f64 + 1.0 / mean);
+        (mean > 0.0).then(|| loss().min(1.0))
     }
 
     /// `R_M` after a report of `path`, where all paths together have a mean round trip of `rtt`
@@ -118,7 +128,9 @@ impl Pooled {
             self.paths.iter_mut().for_each(Part::interval_closed);
         }
         self.intervals[0] = self.intervals[0].saturating_add(since);
-        self.paths[path].arrived(since);
+        let part = &mut self.paths[path];
+        part.arrived(since);
+        part.sums = part.sums();
     }
 }
 

@@ -23,6 +23,7 @@
 //! `R_M`: no higher rate has been measured.
 
 use super::pooled::Pooled;
+use super::share::{Response, Share, Sums, means};
 use crate::kind::{Choice, Described, Kind};
 use crate::scheme::Scheme;
 use crate::tfrc::{Allowed, Feedback, Report, throughput};
@@ -56,6 +57,11 @@ pub(super) const NEEDS: Needs = Needs { reports: true, siblings: true, ..Needs::
 pub(crate) struct TfrcControl {
     division: Division,
     paths: Box<[Path]>,
+    /// What the division reads of each path.
+    shares: Box<[Share]>,
+    /// The rate at which each path sends, in segments per second. A sender reads it for each
+    /// packet, and only reports and changes of members change it.
+    sends: Box<[f64]>,
     /// The initial state of a path.
     fresh: Allowed,
     /// The nominal rate of a path divided by its sending rate.
@@ -71,9 +77,15 @@ pub(crate) struct TfrcControl {
 struct Path {
     own: Allowed,
     member: bool,
-    /// The rate at which it sends, in segments per second. A sender reads it for each packet, and
-    /// only reports and changes of members change it.
-    sends: f64,
+    /// The rate that the master's history allows it, if that is kept.
+    response: Response,
+}
+
+impl Path {
+    /// The first state of a path.
+    fn fresh(own: &Allowed, member: bool) -> Self {
+        Path { own: own.clone(), member, response: Response::default() }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -93,44 +105,45 @@ impl TfrcControl {
     ) -> Self {
         let initial = settings.initial_window.min(INITIAL_WINDOW);
         let fresh = Allowed::new(initial, discounting);
-        let path = Path { own: fresh.clone(), member: true, sends: SLOWEST };
+        let path = Path::fresh(&fresh, true);
         let master = Master { rate: paths as f64, doubled: f64::NEG_INFINITY };
         let pooled = (division == Division::Pooled).then(|| Box::new(Pooled::new(initial, paths)));
+        let shares = alloc::vec![Share::of(&fresh, true); paths].into();
+        let sends = alloc::vec![SLOWEST; paths].into();
         let paths = alloc::vec![path; paths].into();
-        let mut tfrc = TfrcControl { division, paths, fresh, scale: 1.0, master, pooled, initial };
+        let scale = 1.0;
+        let mut tfrc =
+            TfrcControl { division, paths, shares, sends, fresh, scale, master, pooled, initial };
         tfrc.settle(0.0);
         tfrc
     }
 
-    fn members(&self) -> impl Iterator<Item = &Allowed> {
-        self.paths.iter().filter(|path| path.member).map(|path| &path.own)
+    /// The TFRC of `me`, or its membership, has changed.
+    fn find_share(&mut self, me: usize) {
+        let Path { own, member, .. } = &self.paths[me];
+        self.shares[me] = Share::of(own, *member);
     }
 
-    /// Members with at least one report.
-    fn heard(&self) -> impl Iterator<Item = &Allowed> {
-        self.members().filter(|path| path.rtt() > 0.0)
-    }
-
-    /// A mean over those members, weighted by their rates.
-    fn mean(&self, of: impl Fn(&Allowed) -> f64) -> f64 {
-        let total: f64 = self.heard().map(Allowed::rate).sum();
-        self.heard().map(|path| path.rate() / total * of(path)).sum()
-    }
-
-    /// Receive rate of all members together, in segments per second.
-    fn received(&self) -> f64 {
-        self.heard().map(Allowed::received).sum()
+    /// Finds what the master's history allows each path.
+    fn respond(&mut self) {
+        let Some(pooled) = &self.pooled else { return };
+        for (me, Path { own, response, .. }) in self.paths.iter_mut().enumerate() {
+            // before that it doubles by itself
+            let known = (own.loss() > 0.0).then(|| pooled.loss(me)).flatten();
+            *response = response.moved(known, own.rtt());
+        }
     }
 
     /// `R_i`: the weight of a path in the division of the master's rate.
     fn nominal(&self, me: usize) -> f64 {
-        let own = &self.paths[me].own;
-        let Some(pooled) = &self.pooled else { return own.rate() };
-        // before that it doubles by itself
-        let known = pooled.loss(me).filter(|_| own.loss() > 0.0);
-        let arrived = 2.0 * self.scale * own.received();
-        let pooled = known.map_or(0.0, |loss| throughput(loss, own.rtt()).min(arrived));
-        own.rate().max(pooled).min(self.master.rate)
+        let share = &self.shares[me];
+        if self.division != Division::Pooled {
+            return share.rate;
+        }
+        let arrived = 2.0 * self.scale * share.received;
+        let pooled = smaller(arrived, self.paths[me].response.rate);
+        let larger = if pooled > share.rate { pooled } else { share.rate };
+        smaller(larger, self.master.rate)
     }
 
     /// Factor on the receive rate of a path in its own TFRC.
@@ -148,32 +161,69 @@ impl TfrcControl {
     fn settle(&mut self, now: f64) {
         self.scale = match self.division {
             Division::Alone => 1.0,
-            Division::Fractional => self.members().count().max(1) as f64,
-            Division::Bilevel { .. } | Division::Pooled => {
-                if self.pooled.is_none() {
-                    self.command(now);
-                }
+            Division::Fractional => {
+                self.paths.iter().filter(|path| path.member).count().max(1) as f64
+            }
+            Division::Bilevel { .. } => {
+                let sums = Sums::of(&self.shares);
+                self.command(now, &sums);
+                self.part_of(sums.members)
+            }
+            Division::Pooled => {
+                self.respond();
                 let members = (0..self.paths.len()).filter(|&me| self.paths[me].member);
-                let total: f64 = members.map(|me| self.nominal(me)).sum();
-                if total > 0.0 { total / self.master.rate } else { 1.0 }
+                self.part_of(members.map(|me| self.nominal(me)).sum())
             }
         };
-        (0..self.paths.len()).for_each(|me| self.paths[me].sends = self.sending(me));
+        (0..self.sends.len()).for_each(|me| self.sends[me] = self.sending(me));
+    }
+
+    /// The factor by which paths send less than their nominal rates, whose sum is `total`.
+    fn part_of(&self, total: f64) -> f64 {
+        if total > 0.0 { total / self.master.rate } else { 1.0 }
+    }
+
+    /// A report of `me`, or its silence, has changed its own rate.
+    fn settle_after(&mut self, me: usize, now: f64) {
+        match self.division {
+            Division::Alone | Division::Fractional => self.sends[me] = self.sending(me),
+            Division::Bilevel { .. } | Division::Pooled => self.settle(now),
+        }
     }
 
     /// The rate at which a path sends.
     fn sending(&self, me: usize) -> f64 {
-        (self.nominal(me) / self.scale * self.paths[me].own.damping()).max(SLOWEST)
+        (self.nominal(me) / self.scale * self.shares[me].damping).max(SLOWEST)
+    }
+
+    /// Whether the kept values of a path are those that its state gives.
+    fn is_settled(&self, me: usize) -> bool {
+        let Path { own, member, response } = &self.paths[me];
+        let known = self.pooled.as_ref().filter(|_| own.loss() > 0.0);
+        let known = known.and_then(|pooled| pooled.loss(me));
+        self.shares[me] == Share::of(own, *member)
+            && *response == Response::default().moved(known, own.rtt())
+            && self.sends[me] == self.sending(me)
+    }
+
+    /// The new `R_M` of the master's history after a report of `path`.
+    fn pool(&mut self, path: usize, report: &Report<'_>) {
+        let sums = Sums::of(&self.shares);
+        let (_, rtt) = means(&self.shares, sums.heard);
+        if let Some(pooled) = self.pooled.as_mut().filter(|_| rtt > 0.0) {
+            let rate = pooled.on_feedback(path, report, rtt, sums.received);
+            self.master.rate = rate.max(SLOWEST);
+        }
     }
 
     /// The new `R_M` (§3.2): the response function of `f_M`, the mean of the `f_i` weighted by
     /// rates.
-    fn command(&mut self, now: f64) {
-        if self.heard().map(Allowed::rate).sum::<f64>() <= 0.0 {
+    fn command(&mut self, now: f64, sums: &Sums) {
+        if sums.heard <= 0.0 {
             return; // no report yet
         }
-        let (loss, rtt) = (self.mean(Allowed::loss), self.mean(Allowed::rtt));
-        let limit = 2.0 * self.received();
+        let (loss, rtt) = means(&self.shares, sums.heard);
+        let limit = 2.0 * sums.received;
         let Master { rate, doubled } = &mut self.master;
         if loss > 0.0 {
             *rate = throughput(loss, rtt).min(limit);
@@ -193,7 +243,8 @@ impl CongestionController for TfrcControl {
     fn on_recovered(&mut self, _path: usize) {}
 
     fn set_member(&mut self, path: usize, member: bool) {
-        self.paths[path] = Path { own: self.fresh.clone(), member, sends: SLOWEST };
+        self.paths[path] = Path::fresh(&self.fresh, member);
+        self.find_share(path);
         if let Some(pooled) = &mut self.pooled {
             pooled.forget(path);
         }
@@ -211,33 +262,44 @@ impl CongestionController for TfrcControl {
     }
 
     fn pacing(&self, path: usize) -> Option<SegmentRate> {
-        let Path { sends, .. } = self.paths[path];
-        debug_assert!(sends == self.sending(path), "an old rate");
-        Some(SegmentRate(sends))
+        debug_assert!(self.is_settled(path), "an old rate");
+        Some(SegmentRate(self.sends[path]))
+    }
+
+    fn paces(&self, paths: usize, mut see: impl FnMut(usize, Option<SegmentRate>)) {
+        for (me, sends) in self.sends[..paths].iter().enumerate() {
+            debug_assert!(self.is_settled(me), "an old rate");
+            see(me, Some(SegmentRate(*sends)));
+        }
     }
 
     fn on_feedback(&mut self, path: usize, feedback: &Feedback<'_>) {
         let report = Report::from(feedback);
         let magnified = self.magnified();
         self.paths[path].own.on_feedback(&report, magnified);
-        let mean = self.pooled.is_some().then(|| (self.mean(Allowed::rtt), self.received()));
-        if let (Some(pooled), Some((rtt, received))) = (&mut self.pooled, mean)
-            && rtt > 0.0
-        {
-            self.master.rate = pooled.on_feedback(path, &report, rtt, received).max(SLOWEST);
+        self.find_share(path);
+        if self.division == Division::Pooled {
+            self.pool(path, &report);
         }
-        self.settle(report.now);
+        self.settle_after(path, report.now);
     }
 
     fn on_silence(&mut self, path: usize, now: Time, idle: bool) {
         let now = now.seconds();
         let magnified = self.magnified();
         self.paths[path].own.on_silence(now, idle, magnified);
-        if self.pooled.is_some() && self.heard().next().is_some() {
-            self.master.rate = self.master.rate.min(2.0 * self.received()).max(SLOWEST);
+        self.find_share(path);
+        let sums = Sums::of(&self.shares);
+        if self.pooled.is_some() && sums.heard > 0.0 {
+            self.master.rate = self.master.rate.min(2.0 * sums.received).max(SLOWEST);
         }
-        self.settle(now);
+        self.settle_after(path, now);
     }
+}
+
+/// `f64::min` in one instruction, if `other` is a number.
+fn smaller(one: f64, other: f64) -> f64 {
+    if one < other { one } else { other }
 }
 
 /// The division of TFRC, and its loss history.

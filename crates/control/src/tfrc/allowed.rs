@@ -27,8 +27,8 @@ pub(crate) struct Allowed {
     rtt: f64,
     /// `R_sqmean`.
     root_mean: f64,
-    /// The newest √R_sample.
-    root: f64,
+    /// `R_sqmean` over the newest √R_sample; 1 before the first report.
+    damping: f64,
     /// `tld`: when slow start last doubled the rate.
     doubled: f64,
     /// Initial window in segments.
@@ -38,6 +38,7 @@ pub(crate) struct Allowed {
 /// Times and receive rates of reports, in seconds and segments per second.
 #[derive(Clone, Debug, Default)]
 struct Received {
+    /// Oldest first, without those before a report of as much: they cannot be the largest any more.
     reports: VecDeque<(f64, f64)>,
     /// The largest of the rates; zero without any. Kept, because a report of one path reads that of
     /// all paths.
@@ -47,8 +48,13 @@ struct Received {
 impl Received {
     /// Adds a report, and forgets those before `horizon`.
     fn push(&mut self, now: f64, rate: f64, horizon: f64) {
+        while self.reports.back().is_some_and(|(_, before)| *before <= rate) {
+            self.reports.pop_back();
+        }
         self.reports.push_back((now, rate));
-        self.reports.retain(|(at, _)| *at >= horizon);
+        while self.reports.front().is_some_and(|(at, _)| *at < horizon) {
+            self.reports.pop_front();
+        }
         self.find_most();
     }
 
@@ -60,7 +66,7 @@ impl Received {
     }
 
     fn find_most(&mut self) {
-        self.most = self.reports.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
+        self.most = self.reports.front().map_or(0.0, |(_, rate)| *rate);
     }
 }
 
@@ -74,7 +80,7 @@ impl Allowed {
             received: Received::default(),
             rtt: 0.0,
             root_mean: 0.0,
-            root: 0.0,
+            damping: 1.0,
             doubled: f64::NEG_INFINITY,
             initial,
         }
@@ -102,7 +108,7 @@ impl Allowed {
 
     /// Factor that damps oscillation of the rate with the queue: √R over its mean (§4.5).
     pub(crate) fn damping(&self) -> f64 {
-        if self.root > 0.0 { self.root_mean / self.root } else { 1.0 }
+        self.damping
     }
 
     /// Applies a report of the receiver (§4.3). The path may send `scale` times less than this
@@ -111,11 +117,12 @@ impl Allowed {
     pub(crate) fn on_feedback(&mut self, report: &Report<'_>, scale: f64) {
         let first = self.rtt == 0.0;
         self.rtt = report.rtt;
-        self.root = libm::sqrt(report.sample);
+        let root = libm::sqrt(report.sample);
         self.root_mean = match first {
-            true => self.root,
-            false => MEMORY * self.root_mean + (1.0 - MEMORY) * self.root,
+            true => root,
+            false => MEMORY * self.root_mean + (1.0 - MEMORY) * root,
         };
+        self.damping = if root > 0.0 { self.root_mean / root } else { 1.0 };
         if self.intervals.is_first(report.events) {
             let target = scale * report.received.max(self.received());
             self.intervals.set_first(1.0 / loss_for(target, self.rtt));
@@ -191,6 +198,8 @@ impl Allowed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
 
     fn report(now: f64, received: f64, events: u64, intervals: &[u64]) -> Report<'_> {
         let (rtt, sample, limited) = (0.1, 0.1, false);
@@ -201,6 +210,28 @@ mod tests {
         let mut allowed = Allowed::new(3.0, false);
         allowed.on_feedback(&report(1.0, 0.0, 0, &[1]), 1.0);
         allowed
+    }
+
+    proptest! {
+        #[test]
+        fn the_largest_receive_rate_is_that_of_all_reports_in_two_round_trips(
+            reports in prop::collection::vec((0..4_u8, 0..6_u8, 1..6_u8, any::<bool>()), 0..40),
+        ) {
+            let (mut received, mut all, mut now) = (Received::default(), Vec::new(), 0.0);
+            for (later, rate, span, replaces) in reports {
+                now += f64::from(later);
+                let (rate, horizon) = (f64::from(rate), now - f64::from(span));
+                if replaces {
+                    received.replace(now, rate);
+                    all.clear();
+                } else {
+                    received.push(now, rate, horizon);
+                    all.retain(|(at, _)| *at >= horizon);
+                }
+                all.push((now, rate));
+                prop_assert_eq!(received.most, all.iter().fold(0.0, |most, it| it.1.max(most)));
+            }
+        }
     }
 
     #[test]

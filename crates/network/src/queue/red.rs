@@ -90,6 +90,15 @@ impl Red {
     }
 }
 
+impl Red {
+    /// An average below this, which is below `min_th`, can be taken for zero. It cannot grow while
+    /// the queue is empty, and vanishes in the sum with the first packet that waits, of which
+    /// `w_q` enters the average.
+    fn negligible(&self) -> f64 {
+        (self.weight * f64::EPSILON / 256.0).min(self.min.0)
+    }
+}
+
 impl Kind for Red {
     const DESCRIBED: Described = Described {
         names: &["red"],
@@ -136,6 +145,7 @@ impl ArrivalKind for Red {
             limit: self.limit.0 as u64,
             packet_time: TYPICAL_PACKET_BITS / rate,
             avg: 0.0,
+            negligible: self.negligible(),
             count: 0.0,
             step: match self.spacing {
                 Spacing::Independent => 0.0,
@@ -157,6 +167,8 @@ pub(crate) struct RedQueue {
     packet_time: f64,
     /// Average queue length in packets.
     avg: f64,
+    /// Averages below this change nothing if they are taken for zero.
+    negligible: f64,
     /// Arrivals since the last early drop while the average was above `min_th`; zero if drops are
     /// independent.
     count: f64,
@@ -239,7 +251,8 @@ impl RedQueue {
     fn average(&mut self, now: Time, backlog: Backlog) -> f64 {
         let (w_q, queue) = (self.red.weight, backlog.packets as i64 as f64);
         let idle_from = backlog.idle_since.max(self.decayed_until);
-        if backlog.packets == 0 && now > idle_from {
+        // Zero stays zero: a path that is empty for long needs no power.
+        if backlog.packets == 0 && now > idle_from && self.avg > 0.0 {
             self.decay(now.since(idle_from));
         }
         self.decayed_until = now;
@@ -252,6 +265,9 @@ impl RedQueue {
     fn decay(&mut self, idle: Span) {
         let missed = idle.seconds() / self.packet_time;
         self.avg *= libm::pow(1.0 - self.red.weight, missed);
+        if self.avg < self.negligible {
+            self.avg = 0.0;
+        }
     }
 
     /// The average at an arrival, if it is the present queue.
@@ -269,6 +285,7 @@ impl RedQueue {
 mod tests {
     use super::*;
     use crate::testing::Lcg;
+    use proptest::prelude::{Just, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 
     /// Khalili draft-04 §3 for 10 Mb/s.
     const DRAFT: Red = Red {
@@ -367,6 +384,33 @@ mod tests {
         let idle = Backlog { packets: 0, bytes: 0, idle_since: Time(0) };
         red.judge(arrival(2_400_000, false, idle), &mut Lcg(1)); // idle for two packet times
         assert!((red.avg - 10.0 / 4.0 / 2.0).abs() < 1e-12);
+    }
+
+    proptest! {
+        #[test]
+        fn a_negligible_average_is_taken_for_zero_and_changes_nothing_else(
+            weight in prop_oneof![0.002..0.1_f64, Just(0.9)],
+            min in prop_oneof![Just(0.0), 1.0..9.0_f64],
+            steps in prop::collection::vec((0..4_u64, 1..40_000_u64), 1..80),
+        ) {
+            let red = Red { weight, min: Packets(min), max: Packets(50.0), ..DRAFT };
+            let (mut queue, mut plain, mut now, mut before) = (start(&red), 0.0, 0, 0);
+            for (packets, later) in steps {
+                before = if packets == 0 { now } else { before };
+                now += later * 1_200_000; // packet times
+                if packets == 0 && plain > 0.0 {
+                    let missed = (now - before) as f64 / 1e9 / queue.packet_time;
+                    plain *= libm::pow(1.0 - weight, missed);
+                }
+                plain += weight * (packets as f64 - plain);
+                let idle_since = Time(if packets == 0 { before } else { u64::MAX });
+                let backlog = Backlog { packets, bytes: 1500 * packets, idle_since };
+                prop_assert_eq!(queue.probability(Time(now), backlog), Some(red.curve(plain)));
+                let same = queue.avg == plain || queue.avg == 0.0 && plain < red.negligible();
+                prop_assert!(same, "{} instead of {}", queue.avg, plain);
+                before = now;
+            }
+        }
     }
 
     #[test]

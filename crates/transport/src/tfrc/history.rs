@@ -75,6 +75,18 @@ impl History {
             (self.first, self.highest) = (number, Some((number, now)));
             return false;
         };
+        if number.wrapping_sub(highest) == 1 && self.gaps.is_empty() {
+            self.highest = Some((number, now));
+            return false; // mostly
+        }
+        self.on_unusual(now, number, rtt, (highest, at))
+    }
+
+    /// Packet `number` arrived where packets are missing, or out of order; `highest` is the highest
+    /// one before it.
+    #[inline(never)] // keeps the code of usual packets short
+    fn on_unusual(&mut self, now: Time, number: u64, rtt: Span, highest: Arrival) -> bool {
+        let (highest, at) = highest;
         if number <= highest {
             if !self.on_late(number) {
                 return false; // a duplicate
@@ -169,15 +181,17 @@ impl History {
         self.lost.remove_below(oldest);
     }
 
-    /// The loss intervals in packets, the open one first. With few events, the last interval is the
-    /// packets received before the first of them.
-    pub(crate) fn intervals(&self) -> Vec<u64> {
-        let mut edges = vec![self.next()];
-        edges.extend(self.events.iter().rev().map(|event| event.first));
-        if self.count <= INTERVALS as u64 {
-            edges.push(self.first);
+    /// Writes the loss intervals in packets, the open one first. With few events, the last interval
+    /// is the packets received before the first of them.
+    pub(crate) fn write_intervals(&self, intervals: &mut Vec<u64>) {
+        intervals.clear();
+        let mut end = self.next();
+        let starts = self.events.iter().rev().map(|event| event.first);
+        let oldest = (self.count <= INTERVALS as u64).then_some(self.first);
+        for start in starts.chain(oldest).take(INTERVALS + 1) {
+            intervals.push(end - start);
+            end = start;
         }
-        edges.windows(2).map(|pair| pair[0] - pair[1]).take(INTERVALS + 1).collect()
     }
 }
 
@@ -195,24 +209,30 @@ mod tests {
         history
     }
 
+    fn intervals(history: &History) -> Vec<u64> {
+        let mut intervals = vec![7; 3]; // of an earlier report
+        history.write_intervals(&mut intervals);
+        intervals
+    }
+
     #[test]
     fn a_packet_is_lost_when_three_later_ones_have_arrived() {
         assert_eq!(history(0..13, &[10]).count(), 0);
         assert_eq!(history(0..14, &[10]).count(), 1);
-        assert_eq!(history(0..14, &[10]).intervals(), [4, 10]);
+        assert_eq!(intervals(&history(0..14, &[10])), [4, 10]);
     }
 
     #[test]
     fn losses_within_a_round_trip_are_one_event() {
         assert_eq!(history(0..60, &[10, 15, 29]).count(), 1);
         let two = history(0..60, &[10, 15, 30]);
-        assert_eq!((two.count(), two.intervals()), (2, vec![30, 20, 10]));
+        assert_eq!((two.count(), intervals(&two)), (2, vec![30, 20, 10]));
     }
 
     #[test]
     fn a_long_gap_is_an_event_in_each_round_trip() {
         let lost: Vec<u64> = (10..70).collect();
-        assert_eq!(history(0..100, &lost).intervals(), [50, 20, 20, 10]);
+        assert_eq!(intervals(&history(0..100, &lost)), [50, 20, 20, 10]);
     }
 
     #[test]
@@ -220,10 +240,10 @@ mod tests {
         let mut history = history(0..60, &[10, 40]);
         assert_eq!(history.count(), 2);
         history.on_packet(Time(60_000_000), 10, Span::millis(20));
-        assert_eq!((history.count(), history.intervals()), (1, vec![20, 40]));
+        assert_eq!((history.count(), intervals(&history)), (1, vec![20, 40]));
         history.on_packet(Time(60_000_000), 10, Span::millis(20));
         history.on_packet(Time(60_000_000), 40, Span::millis(20));
-        assert_eq!((history.count(), history.intervals()), (0, vec![60]));
+        assert_eq!((history.count(), intervals(&history)), (0, vec![60]));
     }
 
     #[test]
@@ -232,7 +252,7 @@ mod tests {
         for number in [0, 2, 1, 5, 3, 4, 8, 6, 7] {
             history.on_packet(Time(number * 1_000_000), number, Span::millis(20));
         }
-        assert_eq!((history.count(), history.intervals()), (0, vec![9]));
+        assert_eq!((history.count(), intervals(&history)), (0, vec![9]));
         assert!(history.gaps.is_empty());
     }
 
@@ -245,7 +265,7 @@ mod tests {
         for number in (0..600_000).filter(|number| number % 100 != 99) {
             history.on_packet(Time(number * 1_000_000), number, Span::millis(20));
             if number % 100_000 == 99_998 {
-                estimates.push(rate.update(history.count(), &history.intervals()));
+                estimates.push(rate.update(history.count(), &intervals(&history)));
             }
         }
         assert_eq!(estimates.len(), 6);
@@ -260,6 +280,6 @@ mod tests {
             history.on_packet(Time(1 << 40), number, Span(1));
         }
         assert!(loss_event_rate(&[0.0]) == 0.0 && history.count() > 0);
-        assert!(history.intervals().len() <= INTERVALS + 1);
+        assert!(intervals(&history).len() <= INTERVALS + 1);
     }
 }

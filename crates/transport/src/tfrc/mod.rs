@@ -12,6 +12,7 @@ mod receiver;
 mod sender;
 mod sent;
 mod times;
+mod turns;
 
 pub use receiver::Receiver;
 pub use sender::{Sender, Settings};

@@ -35,6 +35,32 @@ impl Receiver {
         let paths = std::iter::repeat_with(path).take(paths).collect();
         Receiver { paths, due, data: Reassembly::new(buffer) }
     }
+
+    /// A packet arrived on `path`. Returns when the next report is due if that is earlier than
+    /// before. It is [`ReceivingEndpoint::on_data`] for a driver that has set a timer.
+    pub fn on_packet(&mut self, now: Time, path: usize, data: &TfrcData) -> Option<Time> {
+        let before = self.due.first();
+        let side = &mut self.paths[path];
+        let due = side.arrivals.on_data(now, data);
+        side.taken += u64::from(data.len);
+        if due < self.due.all()[path] {
+            self.due.set(path, due);
+        }
+        self.data.insert(Range { start: data.dsn, end: data.dsn + u64::from(data.len) });
+        Some(due).filter(|due| *due < before)
+    }
+
+    /// Writes a report that is due at `now`, and returns its path; call until `None`. It is
+    /// [`ReceivingEndpoint::on_deadline`] for a driver that keeps the memory of reports.
+    pub fn write_report(&mut self, now: Time, report: &mut TfrcReport) -> Option<usize> {
+        let path = self.due.lowest_by(now)?;
+        self.due.set(path, Time::NEVER);
+        self.paths[path].arrivals.write_report(now, report);
+        (report.data_ack, report.window_edge) = (self.data.next, self.data.edge());
+        report.missing.clear();
+        report.missing.extend(self.data.missing().take(MISSING));
+        Some(path)
+    }
 }
 
 impl ReceivingEndpoint for Receiver {
@@ -42,25 +68,13 @@ impl ReceivingEndpoint for Receiver {
     type Answer = TfrcReport;
 
     fn on_data(&mut self, now: Time, path: usize, data: &TfrcData) -> Option<TfrcReport> {
-        let side = &mut self.paths[path];
-        let due = side.arrivals.on_data(now, data);
-        self.due.set(path, self.due.all()[path].min(due));
-        side.taken += u64::from(data.len);
-        self.data.insert(Range { start: data.dsn, end: data.dsn + u64::from(data.len) });
+        self.on_packet(now, path, data);
         None
     }
 
     fn on_deadline(&mut self, now: Time) -> Option<Transmit<TfrcReport>> {
-        let path = self.due.all().iter().position(|due| *due <= now)?;
-        self.due.set(path, Time::NEVER);
-        let side = &mut self.paths[path];
-        let segment = TfrcReport {
-            data_ack: self.data.next,
-            window_edge: self.data.edge(),
-            missing: self.data.missing().take(MISSING).collect(),
-            ..side.arrivals.report(now)
-        };
-        Some(Transmit { path, segment })
+        let mut segment = TfrcReport::default();
+        self.write_report(now, &mut segment).map(|path| Transmit { path, segment })
     }
 
     fn join(&mut self, path: usize, _first: u64) {

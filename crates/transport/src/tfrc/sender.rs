@@ -1,7 +1,7 @@
 //! A sender of TFRC: reports in, paced packets out.
 
 use super::sent::SentPackets;
-use super::times::Times;
+use super::turns::Turns;
 use crate::endpoint::{PathReport, SendingEndpoint, Transmit};
 use crate::source::{Source, Unsent, Wait};
 use control::tfrc::Feedback;
@@ -32,7 +32,7 @@ pub struct Sender<E> {
     /// Packets sent and not known to have arrived.
     sent: SentPackets,
     /// When each path may send its next packet.
-    turns: Times,
+    turns: Turns,
     /// Nothing more can be sent before the next event.
     blocked: bool,
     /// All data that the application has written was sent.
@@ -44,13 +44,15 @@ pub struct Sender<E> {
 impl<E: CongestionController> Sender<E> {
     /// A connection over `paths` paths that starts at `start`.
     pub fn new(settings: Arc<Settings>, control: E, paths: usize, start: Time) -> Self {
+        let mut turns = Turns::new(paths);
+        turns.follow_rates(&control);
         Sender {
             unsent: Unsent::new(start, settings.receive_buffer),
             settings,
             control,
             data_una: 0,
             sent: SentPackets::new(paths),
-            turns: Times::new(paths, Time::ZERO),
+            turns,
             blocked: false,
             starved: false,
             completed: Time::NEVER,
@@ -62,20 +64,24 @@ impl<E: CongestionController> Sender<E> {
         self.blocked = false;
     }
 
+    /// Whether nothing more can be sent before the next event.
+    pub fn waits(&self) -> bool {
+        self.blocked
+    }
+
     /// The next packet of the path with the earliest turn: lost data, or new data.
     fn poll(&mut self, now: Time) -> Option<Transmit<TfrcData>> {
-        let is_new = |(me, turn): (usize, &Time)| *turn == self.turn(me);
-        debug_assert!(self.turns.all().iter().enumerate().all(is_new), "an old turn");
+        debug_assert!(self.turns.are_of(&self.control), "an old turn");
         let mut tried = None;
-        while self.turns.first() <= now
-            && let Some(next) = self.turns.after(tried).filter(|(turn, _)| *turn <= now)
+        while self.turns.times().first() <= now
+            && let Some(next) = self.turns.times().after(tried).filter(|(turn, _)| *turn <= now)
         {
             let (_, me) = next;
             if let Some(data) = self.sent.to_probe(me) {
                 let number = self.sent.count(now, me);
                 return Some(self.packet(now, me, data, number));
             }
-            let again = self.sent.take_lost(now, me, self.turns.all());
+            let again = self.sent.take_lost(now, me, self.turns.times().all());
             if let Some(data) = again.or_else(|| self.next_data(now)) {
                 self.unsent.nxt = self.unsent.nxt.max(data.end);
                 let number = self.sent.on_sent(now, me, data);
@@ -83,23 +89,26 @@ impl<E: CongestionController> Sender<E> {
             }
             tried = Some(next);
         }
-        self.wait(now);
         None
     }
 
     /// Nothing can be sent now: if there is data to send, waits for the next turn.
     fn wait(&mut self, now: Time) {
         let more = self.next_data(now).is_some() || self.sent.any_lost();
-        self.sent.wait(now, more, self.turns.all());
+        self.sent.wait(now, more, self.turns.times());
     }
 
-    /// Control may have changed all rates, or members have changed: finds all turns anew.
-    fn find_turns(&mut self) {
-        self.turns.set_all(|me| self.sent.turn(me, rate(&self.control, me)));
-    }
-
-    fn turn(&self, me: usize) -> Time {
-        self.sent.turn(me, rate(&self.control, me))
+    /// Handles the nofeedback timers that have fired.
+    #[inline(never)] // keeps the code of usual wake-ups short
+    fn on_silence(&mut self, now: Time) {
+        for path in 0..self.sent.paths.len() {
+            if self.sent.is_silent(now, path) {
+                let idle = self.sent.on_silence(now, path);
+                self.control.on_silence(path, now, idle);
+                self.turns.follow_rates(&self.control);
+                self.sent.restart_silence(now, path, self.turns.rate(path));
+            }
+        }
     }
 
     fn next_data(&mut self, now: Time) -> Option<Range> {
@@ -110,7 +119,7 @@ impl<E: CongestionController> Sender<E> {
 
     /// Packet `number` of `me`, which has been counted.
     fn packet(&mut self, now: Time, me: usize, data: Range, number: u64) -> Transmit<TfrcData> {
-        self.turns.set(me, self.turn(me));
+        self.turns.on_sent(now, me);
         let rtt_us = u32::try_from(self.sent.paths[me].rtt.0 / 1_000).unwrap_or(u32::MAX);
         let (dsn, len) = (data.start, data.len() as u32);
         Transmit { path: me, segment: TfrcData { number, dsn, len, rtt_us, stamp: now } }
@@ -142,8 +151,8 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
             limited,
         };
         self.control.on_feedback(path, &feedback);
-        self.find_turns();
-        self.sent.restart_silence(now, path, rate(&self.control, path));
+        self.turns.follow_rates(&self.control);
+        self.sent.restart_silence(now, path, self.turns.rate(path));
         self.sent.on_missing(now, &report.missing);
         if self.completed == Time::NEVER && self.settings.source.ends_by(self.data_una) {
             self.completed = now;
@@ -153,20 +162,11 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
         }
     }
 
-    /// Handles the nofeedback timers that have fired.
     fn on_deadline(&mut self, now: Time) {
         self.blocked = false;
-        if !self.sent.any_silent(now) {
-            return; // a turn has come
-        }
-        for path in 0..self.paths() {
-            if self.sent.is_silent(now, path) {
-                let idle = self.sent.on_silence(now, path);
-                self.control.on_silence(path, now, idle);
-                self.find_turns();
-                self.sent.restart_silence(now, path, rate(&self.control, path));
-            }
-        }
+        if self.sent.any_silent(now) {
+            self.on_silence(now);
+        } // otherwise a turn has come
     }
 
     fn on_sent(&mut self, _path: usize, _bytes: u32) {
@@ -176,16 +176,17 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
     fn join(&mut self, path: usize) -> u64 {
         self.blocked = false;
         self.control.set_member(path, true);
-        let first = self.sent.join(path);
-        self.find_turns();
-        first
+        self.turns.join(path);
+        self.turns.follow_rates(&self.control);
+        self.sent.join(path)
     }
 
     fn leave(&mut self, path: usize) {
         self.blocked = false;
         self.sent.leave(path);
         self.control.set_member(path, false);
-        self.find_turns();
+        self.turns.leave(path);
+        self.turns.follow_rates(&self.control);
     }
 
     fn poll_transmit(&mut self, now: Time) -> Option<Transmit<TfrcData>> {
@@ -193,7 +194,10 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
             return None;
         }
         let transmit = self.poll(now);
-        self.blocked = transmit.is_none();
+        self.blocked = self.turns.times().first() > now || transmit.is_none();
+        if self.blocked {
+            self.wait(now);
+        }
         transmit
     }
 
@@ -239,9 +243,4 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
     fn observe(&self, path: usize, see: See<'_>) {
         self.control.observe(path, see);
     }
-}
-
-/// The rate of control for `path`, in packets per second.
-fn rate(control: &impl CongestionController, path: usize) -> f64 {
-    control.pacing(path).map_or(0.0, |rate| rate.0)
 }

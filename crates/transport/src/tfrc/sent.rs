@@ -1,6 +1,8 @@
 //! The packets sent by a TFRC sender on its paths, and the next turn of each path.
 
 use super::times::Times;
+use super::turns::interval;
+use std::cell::LazyCell;
 use std::collections::VecDeque;
 use units::{Span, Time};
 use wire::Range;
@@ -23,13 +25,12 @@ pub(crate) struct SendingPath {
     pub(crate) rtt: Span,
     /// `R_sample`, the newest one.
     pub(crate) sample: Span,
-    /// When the last packet was sent; the next turn counts from this time.
-    last: Option<Time>,
     /// Whether no packet was sent since the timer was set.
     pub(crate) idle: bool,
     /// Whether the timer has fired and no report has arrived since.
     quiet: bool,
-    /// When the rate, instead of the application, last limited sending.
+    /// When the rate, instead of the application, last limited sending; see also
+    /// [`SentPackets::all_limited`].
     limited: Time,
     /// Stamp of the newest reported packet.
     covered: Time,
@@ -66,6 +67,10 @@ pub(crate) struct SentPackets {
     sent: VecDeque<Sent>,
     /// First bytes of lost ranges, in the order in which they were found lost.
     lost: VecDeque<u64>,
+    /// How many paths are quiet.
+    quiet: usize,
+    /// When the rates, instead of the application, last limited sending on all paths at once.
+    all_limited: Time,
     /// Next turn of a path, if there is data to send.
     pub(crate) wake: Time,
 }
@@ -77,7 +82,6 @@ impl SentPackets {
             heard: 0,
             rtt: Span::ZERO,
             sample: Span::ZERO,
-            last: None,
             idle: true,
             quiet: false,
             limited: Time::ZERO,
@@ -87,9 +91,20 @@ impl SentPackets {
             loss_events: 0,
             member: true,
         };
-        let (sent, lost) = (VecDeque::new(), VecDeque::new());
-        let silence = Times::new(paths, Time::NEVER);
-        SentPackets { paths: vec![path; paths].into(), silence, sent, lost, wake: Time::NEVER }
+        SentPackets {
+            paths: vec![path; paths].into(),
+            silence: Times::new(paths, Time::NEVER),
+            sent: VecDeque::new(),
+            lost: VecDeque::new(),
+            quiet: 0,
+            all_limited: Time::ZERO,
+            wake: Time::NEVER,
+        }
+    }
+
+    fn set_quiet(&mut self, me: usize, quiet: bool) {
+        let before = std::mem::replace(&mut self.paths[me].quiet, quiet);
+        self.quiet = self.quiet + usize::from(quiet) - usize::from(before);
     }
 
     /// When the next timer fires, or the next turn comes.
@@ -136,9 +151,9 @@ impl SentPackets {
             rtt => Span((MEMORY * rtt.0 + (10 - MEMORY) * sample.0) / 10),
         };
         path.heard = path.heard.max(heard.min(path.next));
-        path.quiet = false;
-        let limited = path.limited <= path.covered;
+        let limited = path.limited.max(self.all_limited) <= path.covered;
         path.covered = path.covered.max(echo);
+        self.set_quiet(me, false);
         limited
     }
 
@@ -156,15 +171,16 @@ impl SentPackets {
 
     /// All data below `una` has arrived.
     pub(crate) fn on_arrived(&mut self, una: u64) {
-        while self.sent.front().is_some_and(|sent| sent.data.end <= una) {
-            self.sent.pop_front();
+        let arrived = self.sent.iter().position(|sent| sent.data.end > una);
+        self.sent.drain(..arrived.unwrap_or(self.sent.len()));
+        if self.any_lost() {
+            self.lost.retain(|start| *start >= una);
         }
-        self.lost.retain(|start| *start >= una);
     }
 
     /// The transfer is over: clears all timers.
     pub(crate) fn finish(&mut self) {
-        self.silence.set_all(|_| Time::NEVER);
+        self.silence.set_all(std::iter::repeat(Time::NEVER));
         self.wake = Time::NEVER;
     }
 
@@ -173,19 +189,29 @@ impl SentPackets {
     /// retransmission is lost 1.5 round trips of the slowest path after it was sent (Tse 2006,
     /// §3.2.2).
     pub(crate) fn on_missing(&mut self, now: Time, missing: &[Range]) {
-        let slowest = self.paths.iter().filter(|path| path.member).map(|path| path.rtt.0).max();
-        let hold = Span(slowest.unwrap_or(0) / 2 * 3);
+        if missing.is_empty() {
+            return; // mostly
+        }
+        let SentPackets { paths, sent, lost, .. } = self;
+        let members = paths.iter().filter(|path| path.member);
+        let hold = LazyCell::new(|| {
+            let slowest = members.map(|path| path.rtt.0).max();
+            Span(slowest.unwrap_or(0) / 2 * 3)
+        });
         for range in missing {
-            let first = self.sent.partition_point(|sent| sent.data.end <= range.start);
-            let of_range = self.sent.iter_mut().skip(first);
+            let first = match sent.front() {
+                Some(oldest) if oldest.data.end > range.start => 0, // mostly: the oldest is missing
+                _ => sent.partition_point(|sent| sent.data.end <= range.start),
+            };
+            let of_range = sent.iter_mut().skip(first);
             for sent in of_range.take_while(|sent| sent.data.start < range.end) {
                 let gone = match sent.again {
-                    true => now >= sent.at + hold,
-                    false => self.paths[sent.path as usize].heard > sent.number + LATER,
+                    true => now >= sent.at + *hold,
+                    false => paths[sent.path as usize].heard > sent.number + LATER,
                 };
                 if gone && !sent.lost {
                     sent.lost = true;
-                    self.lost.push_back(sent.data.start);
+                    lost.push_back(sent.data.start);
                 }
             }
         }
@@ -202,9 +228,9 @@ impl SentPackets {
 
     /// The nofeedback timer of `me` fired. Returns whether nothing was sent meanwhile.
     pub(crate) fn on_silence(&mut self, now: Time, me: usize) -> bool {
+        self.set_quiet(me, true);
         let path = &mut self.paths[me];
         path.timeouts += 1;
-        path.quiet = true;
         let (idle, young) = (path.idle, path.rtt.0);
         self.lose_all(me, Time(now.0.saturating_sub(young)));
         idle
@@ -219,6 +245,10 @@ impl SentPackets {
 
     /// `me` joins, again or late, and continues its numbers. Returns the first of them.
     pub(crate) fn join(&mut self, me: usize) -> u64 {
+        self.set_quiet(me, false);
+        // `me` was not limited yet.
+        let all = std::mem::take(&mut self.all_limited);
+        self.paths.iter_mut().for_each(|path| path.limited = path.limited.max(all));
         let SendingPath { next, retransmits, timeouts, loss_events, .. } = self.paths[me];
         let fresh = SentPackets::new(1).paths[0];
         self.paths[me] =
@@ -227,29 +257,25 @@ impl SentPackets {
         next
     }
 
-    /// When `me` may send its next packet at `rate` packets per second.
-    pub(crate) fn turn(&self, me: usize, rate: f64) -> Time {
-        let path = &self.paths[me];
-        match path.last {
-            _ if !path.member => Time::NEVER,
-            None => Time::ZERO,
-            Some(last) => last + interval(rate),
-        }
-    }
-
     /// The probe of a silent path while another path works: the oldest data that has not arrived.
     /// The other path is expected to deliver that data.
     pub(crate) fn to_probe(&self, me: usize) -> Option<Range> {
+        if self.quiet == 0 { None } else { self.to_ask(me) }
+    }
+
+    #[inline(never)] // keeps the code of usual packets short
+    fn to_ask(&self, me: usize) -> Option<Range> {
         let works = |path: &SendingPath| path.member && !path.quiet;
         let asks = self.paths[me].quiet && self.paths.iter().any(works);
         self.sent.front().filter(|_| asks).map(|sent| sent.data)
     }
 
     /// Counts a packet sent on `me` and returns its number.
+    #[inline(always)] // runs for every packet
     pub(crate) fn count(&mut self, now: Time, me: usize) -> u64 {
         let path = &mut self.paths[me];
         path.next += 1;
-        (path.last, path.idle) = (Some(now), false);
+        path.idle = false;
         let number = path.next - 1;
         if self.silence.all()[me] == Time::NEVER {
             self.silence.set(me, now + FIRST_SILENCE);
@@ -259,9 +285,22 @@ impl SentPackets {
 
     /// Nothing can be sent now. If there is `more` data, or a path has a probe to send, it waits
     /// for its turn: the rate holds it back.
-    pub(crate) fn wait(&mut self, now: Time, more: bool, turns: &[Time]) {
+    pub(crate) fn wait(&mut self, now: Time, more: bool, turns: &Times) {
+        if more && turns.first() > now {
+            // It is so for all paths: those that have left have no turn, and begin anew when they
+            // join.
+            (self.all_limited, self.wake) = (now, turns.first());
+            return;
+        }
         self.wake = Time::NEVER;
-        for (me, &turn) in turns.iter().enumerate() {
+        if more || self.quiet > 0 {
+            self.wait_for_some(now, more, turns);
+        }
+    }
+
+    #[inline(never)] // keeps the code of usual packets short
+    fn wait_for_some(&mut self, now: Time, more: bool, turns: &Times) {
+        for (me, &turn) in turns.all().iter().enumerate() {
             let later = turn > now && turn < Time::NEVER;
             if later && (more || self.to_probe(me).is_some()) {
                 self.paths[me].limited = now;
@@ -273,9 +312,11 @@ impl SentPackets {
     /// The lost data that `me` sends again in its turn: data of other paths, or its own if no other
     /// path has its turn within a round trip. `turns` are the turns of all paths.
     pub(crate) fn take_lost(&mut self, now: Time, me: usize, turns: &[Time]) -> Option<Range> {
-        if self.lost.is_empty() {
-            return None;
-        }
+        if self.lost.is_empty() { None } else { self.take_any_lost(now, me, turns) }
+    }
+
+    #[inline(never)] // keeps the code of usual packets short
+    fn take_any_lost(&mut self, now: Time, me: usize, turns: &[Time]) -> Option<Range> {
         let soon = now + self.paths[me].rtt;
         let helps = |other: usize| {
             other != me
@@ -296,29 +337,29 @@ impl SentPackets {
     /// `data` is sent on `me`: returns the number of its packet.
     pub(crate) fn on_sent(&mut self, now: Time, me: usize, data: Range) -> u64 {
         let number = self.count(now, me);
-        let entry = Sent { data, path: me as u32, number, at: now, again: false, lost: false };
-        let index = self.sent.partition_point(|sent| sent.data.start < data.start);
-        match self.sent.get_mut(index) {
-            Some(before) => {
-                *before = Sent { again: true, ..entry };
-                self.paths[me].retransmits += 1;
-            }
-            None => self.sent.push_back(entry),
+        if self.sent.back().is_none_or(|last| last.data.start < data.start) {
+            let path = me as u32;
+            let entry = Sent { data, path, number, at: now, again: false, lost: false };
+            self.sent.push_back(entry); // mostly
+        } else {
+            self.send_again(now, me, number, data);
         }
         number
     }
-}
 
-/// Time between two packets at `rate` per second.
-fn interval(rate: f64) -> Span {
-    // A turn at rate zero would never come, and a loop at more than one packet per clock tick would
-    // not end.
-    Span(Span::from_seconds((1.0 / rate).min(1e6)).0.max(1))
+    #[inline(never)] // keeps the code of usual packets short
+    fn send_again(&mut self, now: Time, me: usize, number: u64, data: Range) {
+        let index = self.sent.partition_point(|sent| sent.data.start < data.start);
+        let path = me as u32;
+        self.sent[index] = Sent { data, path, number, at: now, again: true, lost: false };
+        self.paths[me].retransmits += 1;
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     const SEGMENT: u64 = 1000;
     const MS: u64 = 1_000_000;
@@ -339,8 +380,67 @@ mod tests {
         sent
     }
 
-    fn turns(sent: &SentPackets) -> [Time; 2] {
-        [0, 1].map(|me| sent.turn(me, 100.0))
+    /// When each of the paths, of which these belong to the connection, has its turn.
+    fn turns(members: [bool; 2]) -> [Time; 2] {
+        members.map(|member| if member { Time(21 * MS) } else { Time::NEVER })
+    }
+
+    proptest! {
+        #[test]
+        fn a_path_is_limited_if_its_turn_was_to_come_when_data_waited(
+            steps in prop::collection::vec(
+                (0..4_u8, 0..3_usize, any::<bool>(), [0..9_u64, 0..9, 0..9]), 0..60),
+        ) {
+            let mut sent = SentPackets::new(3);
+            let (mut member, mut limited, mut quiet) = ([true; 3], [Time::ZERO; 3], [false; 3]);
+            for (now, (kind, me, more, later)) in (1..).map(|at| Time(at * MS)).zip(steps) {
+                match kind {
+                    0 => {
+                        let turn = |me: usize| match member[me] {
+                            true => Time(now.0 + later[me] * MS - MS), // some have come
+                            false => Time::NEVER,
+                        };
+                        let mut turns = Times::new(3, Time::NEVER);
+                        turns.set_all((0..3).map(turn));
+                        let more = more && (turns.first() > now || later[0] > 4);
+                        let works = (0..3).any(|path| member[path] && !quiet[path]);
+                        let waits = |me: &usize| more || quiet[*me] && works && !sent.sent.is_empty();
+                        let own: Vec<_> = (0..3).filter(waits).collect();
+                        sent.wait(now, more, &turns);
+                        let mut wake = Time::NEVER;
+                        for me in own {
+                            if turn(me) > now && member[me] {
+                                limited[me] = now;
+                                wake = wake.min(turn(me));
+                            }
+                        }
+                        prop_assert_eq!(sent.wake, wake);
+                    }
+                    1 if member[me] => {
+                        sent.on_silence(now, me);
+                        quiet[me] = true;
+                    }
+                    2 if member[me] => {
+                        sent.leave(me);
+                        member[me] = false;
+                    }
+                    2 => {
+                        sent.join(me);
+                        (member[me], limited[me], quiet[me]) = (true, Time::ZERO, false);
+                    }
+                    _ if member[me] => {
+                        sent.on_sent(now, me, data(now.0 / MS));
+                        let covered = sent.paths[me].covered;
+                        let echo = Time(later[0] * MS);
+                        let only_data = sent.on_report(now, me, 1, echo, Span::ZERO);
+                        prop_assert_eq!(only_data, limited[me] <= covered);
+                        quiet[me] = false;
+                    }
+                    _ => {}
+                }
+                prop_assert_eq!(sent.quiet, sent.paths.iter().filter(|path| path.quiet).count());
+            }
+        }
     }
 
     #[test]
@@ -364,7 +464,7 @@ mod tests {
         let now = Time(100 * MS);
         sent.on_report(now, 0, 6, Time::ZERO, Span::ZERO);
         sent.on_missing(now, &[data(2)]);
-        let turns = turns(&sent);
+        let turns = turns([true, true]);
         assert_eq!(sent.take_lost(now, 0, &turns), None);
         assert_eq!(sent.take_lost(now, 1, &turns), Some(data(2)));
         sent.on_sent(now, 1, data(2));
@@ -381,7 +481,7 @@ mod tests {
         let now = Time(200 * MS);
         assert!(!sent.on_silence(now, 1));
         sent.on_report(now, 0, 6, Time::ZERO, Span::ZERO);
-        let turns = turns(&sent);
+        let turns = turns([true, true]);
         let again: Vec<_> = std::iter::from_fn(|| sent.take_lost(now, 0, &turns)).collect();
         assert_eq!(again, [1, 3, 5, 7, 9, 11].map(data));
         sent.on_missing(now, &[data(0)]);
@@ -405,7 +505,7 @@ mod tests {
         let mut sent = both(12);
         sent.leave(0);
         sent.on_arrived(6 * SEGMENT);
-        let turns = turns(&sent);
+        let turns = turns([false, true]);
         let now = Time(100 * MS);
         let again: Vec<_> = std::iter::from_fn(|| sent.take_lost(now, 1, &turns)).collect();
         assert_eq!(again, [6, 8, 10].map(data));
