@@ -196,8 +196,8 @@ proptest! {
 }
 
 proptest! {
-    /// Two networks, as two channels have them, run with and without what they may share. Each moves
-    /// to the same places, the second one somewhat later.
+    /// Two networks, as two channels have them, run with and without what they may share. Each
+    /// moves to the same places, the second one somewhat later.
     #[test]
     fn networks_that_share_what_they_compute_do_what_each_would_by_itself(
         places in prop::collection::vec((0.0..200.0f64, 0.0..200.0f64), 5),

@@ -53,8 +53,8 @@ fn keep(value: &AtomicU64, known: f64) {
 #[derive(Debug)]
 pub(super) struct Pairs {
     geometry: Arc<Geometry>,
-    /// [`Geometry::moves`] at the positions of this channel. While another channel is ahead, nothing
-    /// is cached.
+    /// [`Geometry::moves`] at the positions of this channel. While another channel is ahead,
+    /// nothing is cached.
     moves: u64,
 }
 

@@ -70,8 +70,8 @@ impl Fading {
 }
 
 impl Fading {
-    /// The factors ρⁿ and √(1 − ρ²ⁿ) of x ← ρⁿ x + √(1 − ρ²ⁿ) N, for n TTIs. Before the first use, x
-    /// has its stationary distribution: 0 and 1.
+    /// The factors ρⁿ and √(1 − ρ²ⁿ) of x ← ρⁿ x + √(1 − ρ²ⁿ) N, for n TTIs. Before the first use,
+    /// x has its stationary distribution: 0 and 1.
     fn step(&self, passed: u64) -> (f64, f64) {
         let spans = passed as f64 * TTI.0 as f64 / self.coherence.0 as f64;
         let kept = libm::exp(-spans);
