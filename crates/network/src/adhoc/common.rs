@@ -1,5 +1,5 @@
-//! What ad-hoc networks of one kind and with the same nodes share: the channels of one medium. Where
-//! nodes reach each other, and the routes of the oracle, are then computed once for all of them.
+//! What ad-hoc networks of one kind and with the same nodes share: the channels of one medium.
+//! Where nodes reach each other, and the routes of the oracle, are then computed once for all.
 
 use super::reachability::{Table, components, shortest_routes};
 use crate::Packet;
@@ -29,8 +29,8 @@ impl Shared {
         Shared { geometry: geometry.clone(), known: Mutex::default() }
     }
 
-    /// Calls `ask` with the values at the positions of `channel`: those that are kept, or if another
-    /// network is ahead, none.
+    /// Calls `ask` with the values at the positions of `channel`: those that are kept, or if
+    /// another network is ahead, none.
     fn ask<P: Packet, V>(&self, channel: &Channel<P>, ask: impl FnOnce(&mut Known) -> V) -> V {
         let Some(moves) = channel.moves() else {
             return ask(&mut Known::default());

@@ -56,8 +56,8 @@ pub(super) fn components(reach: &dyn Reachability) -> Vec<usize> {
     component
 }
 
-/// For each node, the next neighbour on the shortest route to one of several targets, and the length
-/// of that route.
+/// For each node, the next neighbour on the shortest route to one of several targets, and the
+/// length of that route.
 pub(super) type Table = Vec<(Option<Node>, f64)>;
 
 /// The shortest routes to `targets`. The length of a route is the sum of the expected transmissions
