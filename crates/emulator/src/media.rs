@@ -36,11 +36,15 @@ impl Forwarder {
         self.media.wake(self.now, medium, &mut outcomes);
         for outcome in outcomes {
             match outcome {
-                Outcome::Arrived { packet, .. } => self.hop(packet, outside),
-                Outcome::Left { packet, lost: true, .. } | Outcome::Lost { packet, .. } => {
+                Outcome::Arrived { link, packet, .. } => {
+                    self.media.count_arrived(medium, link, &packet);
+                    self.hop(packet, outside);
+                }
+                Outcome::Left { link, packet, lost: true } | Outcome::Lost { link, packet } => {
+                    self.media.count_left(medium, link, true);
                     self.lose(packet);
                 }
-                Outcome::Left { .. } => {}
+                Outcome::Left { link, .. } => _ = self.media.count_left(medium, link, false),
             }
         }
         self.expect_medium(medium);

@@ -95,6 +95,7 @@ impl<P: Packet> HostQueue<P> {
     }
 
     /// The next packet for the driver.
+    #[inline] // twice for every packet
     pub(crate) fn take(&mut self, now: Time) -> Option<LinkPacket<P>> {
         match &mut self.waiting {
             Discipline::InOrder(_, fifo) => fifo.pop().map(|(_, packet)| packet),
@@ -103,6 +104,7 @@ impl<P: Packet> HostQueue<P> {
     }
 
     /// A packet that the discipline dropped after accepting it.
+    #[inline] // twice for every packet
     pub(crate) fn dropped(&mut self) -> Option<LinkPacket<P>> {
         self.dropped.packets.pop_front()
     }

@@ -32,7 +32,7 @@ pub use prefetch::{prefetch, prefetch_whole};
 pub use queue::{Backlog, DropTail, Queue};
 pub use radio::Radio;
 pub use shared::{
-    Counters as StationCounters, Ends, HopCounters, Kind, MultiHop, Outcome, Route,
+    Common, Counters as StationCounters, Ends, HopCounters, Kind, MultiHop, Outcome, Route,
     RoutingCounters, SharedMedium, Station,
 };
 

@@ -7,6 +7,7 @@
 use crate::Position;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::cell::Cell;
 
 /// Propagation and noise.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
@@ -38,6 +39,8 @@ impl Default for Radio {
 
 /// Slope of the error curve: dB over which the odds of an error change by a factor of e.
 const SLOPE_DB: f64 = 0.5;
+/// Slopes above the threshold beyond which less than one frame in 10¹³ is lost: none.
+const CERTAIN: f64 = 30.0;
 /// Length in bytes of the frame to which thresholds refer.
 const REFERENCE_BYTES: f64 = 1536.0;
 
@@ -79,6 +82,33 @@ impl Threshold {
     }
 }
 
+/// The last probability of a series of frames: mostly of frames of one length at one position.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LastReception {
+    /// Signal-to-noise ratio, threshold in dB, bytes.
+    asked: Cell<(f64, f64, u32)>,
+    probability: Cell<f64>,
+}
+
+impl LastReception {
+    /// [`received`] at a signal-to-noise ratio that is not in dB.
+    pub(crate) fn received(&self, ratio: f64, threshold_db: f64, bytes: u32) -> f64 {
+        let computed = || received(decibel(ratio), threshold_db, bytes);
+        let asked = (ratio, threshold_db, bytes);
+        if self.asked.get() != asked {
+            self.asked.set(asked);
+            self.probability.set(computed());
+        }
+        debug_assert_eq!(self.probability.get(), computed(), "computed anew");
+        self.probability.get()
+    }
+}
+
+/// The signal-to-noise ratio from which on every frame of a mode with this threshold is received.
+pub(crate) fn certain(threshold_db: f64) -> Threshold {
+    Threshold::new(threshold_db + CERTAIN * SLOPE_DB)
+}
+
 /// Relative distance from the threshold beyond which rounding cannot decide.
 const CLOSE: f64 = 1e-9;
 
@@ -104,8 +134,8 @@ impl Radio {
 /// with this threshold.
 pub(crate) fn received(snr_db: f64, threshold_db: f64, bytes: u32) -> f64 {
     let above = (snr_db - threshold_db) / SLOPE_DB;
-    if above > 30.0 {
-        return 1.0; // less than one in 10¹³
+    if above > CERTAIN {
+        return 1.0;
     }
     // ln of the logistic function, for each byte.
     let log_success = -libm::log1p(libm::exp(-above));
@@ -115,6 +145,7 @@ pub(crate) fn received(snr_db: f64, threshold_db: f64, bytes: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn power_falls_with_the_exponent_and_reach_is_its_inverse() {
@@ -135,6 +166,34 @@ mod tests {
             }
             assert!(threshold.is_met_by(2.0 * threshold.ratio));
             assert!(!threshold.is_met_by(0.5 * threshold.ratio));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_probability_that_is_kept_is_that_of_the_frame(
+            frames in prop::collection::vec((0usize..3, 0usize..2, 0usize..3), 1..60),
+        ) {
+            let last = LastReception::default();
+            for (ratio, threshold, bytes) in frames {
+                let (ratio, bytes) = ([3.0, 40.0, 41.0][ratio], [0, 14, 1536][bytes]);
+                let threshold_db = [6.0, 16.0][threshold];
+                let anew = received(decibel(ratio), threshold_db, bytes);
+                prop_assert_eq!(last.received(ratio, threshold_db, bytes), anew);
+            }
+        }
+    }
+
+    #[test]
+    fn every_frame_is_received_with_a_signal_that_is_certain() {
+        for threshold_db in [1.0, 6.0, 9.0, 16.0, 27.0] {
+            let certain = certain(threshold_db);
+            for step in -2_000..2_000 {
+                let ratio = certain.ratio * (1.0 + f64::from(step) * 1e-12);
+                let exceeded = certain.is_exceeded_by(ratio);
+                assert!(!exceeded || received(decibel(ratio), threshold_db, 65_535) == 1.0);
+            }
+            assert!(certain.is_exceeded_by(1.000_001 * certain.ratio));
         }
     }
 

@@ -8,6 +8,8 @@ use crate::routing::Node;
 use crate::{DropTail, Packet, Position, Queue, Rng};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
+use std::any::Any;
+use std::sync::Arc;
 use units::{Rate, Span, Time};
 
 /// A shared medium of any kind, as simulations use it. Stations and links have the numbers of the
@@ -43,11 +45,22 @@ pub trait SharedMedium<P: Packet>: Send {
         None
     }
 
+    /// What it may share with media of the same kind and with the same stations.
+    fn common(&self) -> Option<Common> {
+        None
+    }
+
+    /// Shares what such a medium has in common with it.
+    fn share(&mut self, _common: &Common) {}
+
     /// The additional interface of a medium with multi-hop links.
     fn multi_hop(&self) -> Option<&dyn MultiHop> {
         None
     }
 }
+
+/// What media of one kind and with the same stations compute once for all of them.
+pub type Common = Arc<dyn Any + Send + Sync>;
 
 /// The parameters of a kind of medium.
 pub trait Kind: Sized {

@@ -88,19 +88,28 @@ fn answering(world: &World) -> Vec<Answering> {
     paths.collect()
 }
 
+/// Wake-ups of a medium for each packet: it is sent, has arrived, and is acknowledged.
+const WAKE_UPS_OF_MEDIUM: u32 = 3;
+
 /// For each event source about how often it is woken, compared with the others: a link for each
-/// path through it, a sender of TFRC, which is woken for each packet, for each of its paths, and
-/// all else hardly ever.
+/// path through it, a medium several times, a sender of TFRC, which is woken for each packet, for
+/// each of its paths, and all else hardly ever.
 fn wake_ups(world: &World) -> Vec<u32> {
-    let mut often = vec![0; world.sources.count(world.media.count())];
-    for hop in &world.hops {
-        if let HopTarget::Link(link) = hop.target() {
-            often[link as usize] += 1;
+    let World { sources, media, hops, .. } = world;
+    let mut often = vec![0; sources.count(media.count())];
+    for hop in hops {
+        match hop.target() {
+            HopTarget::Link(link) => often[link as usize] += 1,
+            HopTarget::MediumLink(link) => {
+                let medium = sources.source(Wake::Medium(media.medium_of(link)));
+                often[medium.index()] += WAKE_UPS_OF_MEDIUM;
+            }
+            _ => {}
         }
     }
     for (flow, Flow { ends, .. }) in (0..).zip(&world.flows) {
         if let Ends::Tfrc(tfrc) = ends {
-            let sender = world.sources.source(Wake::Sender(flow));
+            let sender = sources.source(Wake::Sender(flow));
             often[sender.index()] = tfrc.sender.paths() as u32;
         }
     }

@@ -69,10 +69,10 @@ impl Numbering {
     fn beyond_links(self, number: u32) -> Wake {
         let flows = self.flows;
         match number {
+            _ if number > 2 * flows => Wake::Medium(number - 2 * flows - 1), // most often woken
             _ if number < flows => Wake::Sender(number),
             _ if number < 2 * flows => Wake::Receiver(number - flows),
-            _ if number == 2 * flows => Wake::Script,
-            _ => Wake::Medium(number - 2 * flows - 1),
+            _ => Wake::Script,
         }
     }
 }

@@ -35,13 +35,23 @@ impl World {
 
     /// A wake-up of a medium.
     pub(crate) fn wake_medium(&mut self, medium: u32) {
+        self.media.wake(self.now, medium, &mut self.outcomes);
+        if self.outcomes.is_empty() {
+            return self.schedule_medium(medium); // mostly: it has begun to send
+        }
         let mut outcomes = std::mem::take(&mut self.outcomes);
-        self.media.wake(self.now, medium, &mut outcomes);
         for outcome in outcomes.drain(..) {
             match outcome {
-                Outcome::Arrived { packet, .. } => self.enter(packet),
-                Outcome::Lost { packet, .. } => self.lose_on_medium(packet, EventKind::Lost),
+                Outcome::Arrived { link, packet, .. } => {
+                    self.media.count_arrived(medium, link, &packet);
+                    self.enter(packet);
+                }
+                Outcome::Lost { link, packet } => {
+                    self.media.count_left(medium, link, true);
+                    self.lose_on_medium(packet, EventKind::Lost);
+                }
                 Outcome::Left { link, packet, lost } => {
+                    let link = self.media.count_left(medium, link, lost);
                     let flow = self.leave_host(&packet, link);
                     if lost {
                         self.lose_on_medium(packet, EventKind::Lost);

@@ -307,6 +307,9 @@ impl World {
     #[cold]
     fn wake_other(&mut self, source: EventSource) {
         let woken = self.sources.wake(source);
+        if let Wake::Medium(medium) = woken {
+            return self.wake_medium(medium); // which schedules it again
+        }
         let moved = match woken {
             Wake::Sender(flow) => self.next_wake_up(flow),
             Wake::Receiver(flow) => self.moved_answer(flow),
@@ -315,15 +318,12 @@ impl World {
         if let Some(later) = moved {
             return self.agenda.follow(source, Some(later).filter(|at| *at < Time::NEVER));
         }
-        if !matches!(woken, Wake::Medium(_)) {
-            self.agenda.follow(source, None); // a medium is rescheduled instead
-        }
+        self.agenda.follow(source, None);
         match woken {
-            Wake::Link(_) => unreachable!("{source:?} is not a link"),
+            Wake::Link(_) | Wake::Medium(_) => unreachable!("{source:?} is neither"),
             Wake::Sender(flow) => self.wake_sender(flow),
             Wake::Receiver(flow) => self.wake_receiver(flow),
             Wake::Script => self.act(),
-            Wake::Medium(medium) => self.wake_medium(medium),
         }
     }
 

@@ -8,7 +8,7 @@ use network::{
     Counters, Ends, HopCounters, Outcome, Packet, Position, Route, RoutingCounters, SharedMedium,
     StationCounters, Trajectory,
 };
-use scenario::{Plan, PlanStation};
+use scenario::{Plan, PlanMedium, PlanStation};
 use units::{Span, Time};
 
 /// A medium link: a link of the plan on a shared medium, of all users or of one.
@@ -112,7 +112,15 @@ impl<P: Packet> SharedMedia<P> {
         }
         for (planned, (links, ends)) in plan.media.iter().zip(own) {
             let mut stream = Stream::new(seed, "medium", &planned.name, 0);
-            let medium = build(planned, &ends, &all.nodes, &mut stream);
+            let mut medium = build(planned, &ends, &all.nodes, &mut stream);
+            let alike = |other: &&PlanMedium| {
+                (&other.kind, &other.stations) == (&planned.kind, &planned.stations)
+            };
+            if let Some(first) = plan.media[..all.media.len()].iter().position(|it| alike(&it))
+                && let Some(common) = all.media[first].medium.common()
+            {
+                medium.share(&common);
+            }
             let stations = planned.stations.clone();
             let moves = |own: &PlanStation| own.node.is_some_and(|it| !all.nodes[it].is_fixed());
             let moves_at = match stations.iter().any(moves) {
@@ -159,19 +167,41 @@ impl<P: Packet> SharedMedia<P> {
     }
 
     /// Runs the events of `medium` that are due at `now`, and puts its outcomes into `outcomes`,
-    /// which is empty, with the numbers of medium links.
+    /// which is empty, with the medium's own numbers of links. [`SharedMedia::count_arrived`] or
+    /// [`SharedMedia::count_left`] must be called for each.
     pub fn wake(&mut self, now: Time, medium: u32, outcomes: &mut Vec<Outcome<P>>) {
-        let SharedMedia { media, states, nodes, step, .. } = self;
-        let MediumEntry { medium, stream, links, stations, moves_at, .. } =
-            &mut media[medium as usize];
+        let SharedMedia { media, nodes, step, .. } = self;
+        let MediumEntry { medium, stream, stations, moves_at, .. } = &mut media[medium as usize];
         if *moves_at <= now {
             *moves_at = *moves_at + *step;
             let positions: Vec<_> = stations.iter().map(|own| position(own, nodes, now)).collect();
             medium.set_positions(now, &positions);
         }
         medium.wake(now, stream);
-        std::mem::swap(outcomes, medium.outcomes());
-        outcomes.iter_mut().for_each(|outcome| count_outcome(outcome, links, states));
+        let own = medium.outcomes();
+        if !own.is_empty() {
+            std::mem::swap(outcomes, own);
+        }
+    }
+
+    /// Counts a packet that arrived over link `own` of `medium`.
+    #[inline]
+    pub fn count_arrived(&mut self, medium: u32, own: u32, packet: &P) {
+        let link = self.media[medium as usize].links[own as usize];
+        let LinkState { counters, inside, .. } = &mut self.states[link as usize];
+        counters.carried_bytes += u64::from(packet.bytes());
+        *inside -= 1;
+    }
+
+    /// Counts a packet that left the queue of link `own` of `medium`, or was lost after it. Returns
+    /// the number of the link among all medium links.
+    #[inline]
+    pub fn count_left(&mut self, medium: u32, own: u32, lost: bool) -> u32 {
+        let link = self.media[medium as usize].links[own as usize];
+        let LinkState { counters, inside, .. } = &mut self.states[link as usize];
+        counters.losses += u64::from(lost);
+        *inside -= u64::from(lost);
+        link
     }
 
     /// Packets that are on any medium.
@@ -247,28 +277,5 @@ impl<P: Packet> SharedMedia<P> {
             let of = move |station| routing.map_or(0, |routing| routing.handovers(station));
             (0..stations.len()).map(of)
         })
-    }
-}
-
-/// Counts an outcome of a medium with these links, and numbers its link among all medium links.
-fn count_outcome<P: Packet>(outcome: &mut Outcome<P>, links: &[u32], states: &mut [LinkState]) {
-    let (Outcome::Arrived { link, .. } | Outcome::Left { link, .. } | Outcome::Lost { link, .. }) =
-        outcome;
-    *link = links[*link as usize];
-    let state = &mut states[*link as usize];
-    match outcome {
-        Outcome::Arrived { packet, .. } => {
-            state.counters.carried_bytes += u64::from(packet.bytes());
-            state.inside -= 1;
-        }
-        Outcome::Left { lost, .. } => state.count_lost(*lost),
-        Outcome::Lost { .. } => state.count_lost(true),
-    }
-}
-
-impl LinkState {
-    fn count_lost(&mut self, lost: bool) {
-        self.counters.losses += u64::from(lost);
-        self.inside -= u64::from(lost);
     }
 }

@@ -6,6 +6,7 @@
 //! Routing messages share the channel and have priority, as is usual.
 
 mod association;
+mod common;
 mod packet;
 mod reachability;
 mod routers;
@@ -16,15 +17,17 @@ use crate::dot11::{Channel, ChannelSettings};
 use crate::host::{HostQueue, LinkPacket};
 use crate::routing::{Action, Message, NextHop, Node, PacketHeader};
 use crate::shared::{
-    Counters, Ends, HopCounters, MultiHop, Outcome, Route, RoutingCounters, SharedMedium, Station,
+    Common, Counters, Ends, HopCounters, MultiHop, Outcome, Route, RoutingCounters, SharedMedium,
+    Station,
 };
 use crate::{Packet, Position, Queue, Rng};
+use common::{Shared, View};
 use packet::{Messages, RoutedPacket, Trails};
-use reachability::components;
 use routers::Routers;
 pub use routers::Routing;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use units::{Span, Time};
 
 /// Largest random delay of a broadcast, so that neighbours do not repeat it at once (RFC 5148).
@@ -57,6 +60,8 @@ struct RouteUse {
 
 struct LinkState {
     ends: Ends,
+    /// Number of its ends among all different ones.
+    target: usize,
     counters: RoutingCounters,
     used: BTreeMap<u32, RouteUse>,
     newest: Option<u32>,
@@ -82,17 +87,21 @@ pub struct Adhoc<P> {
     channel: Channel<RoutedPacket<P>>,
     stations: Vec<NodeState<P>>,
     routers: Routers,
-    /// See [`components`]; `None` until the first query after a move.
-    components: RefCell<Option<Vec<usize>>>,
+    /// What it shares with networks of the same kind and with the same stations.
+    shared: Arc<Shared>,
+    /// [`Shared::components`]; `None` until the first query after a move.
+    components: RefCell<Option<Arc<[usize]>>>,
     links: Vec<LinkState>,
     trails: Trails,
     messages: Messages,
     /// Delayed broadcasts by time, then in order of emission.
     delayed: BTreeMap<(Time, u64), (Node, Message)>,
     emitted: u64,
-    /// By sender and receiver; a broadcast has no receiver.
-    hop_counters: BTreeMap<(Node, Option<Node>), HopCounters>,
+    /// By station link.
+    hop_counters: Vec<HopCounters>,
     outcomes: Vec<Outcome<P>>,
+    /// The outcomes of the channel; kept to reuse its memory.
+    happened: Vec<Outcome<RoutedPacket<P>>>,
     /// When the last packet was offered: outcomes that it caused are collected at that time.
     offered_at: Time,
 }
@@ -132,15 +141,17 @@ impl<P: Packet> Adhoc<P> {
         Adhoc {
             stations: stations.iter().enumerate().map(station).collect(),
             routers: Routers::new(routing, access, &channel),
+            shared: Arc::new(Shared::new(channel.geometry())),
             components: RefCell::new(None),
             channel,
-            links: links.into_iter().map(LinkState::new).collect(),
+            links: numbered(links),
             trails: Trails::default(),
             messages: Messages::default(),
             delayed: BTreeMap::new(),
             emitted: 0,
-            hop_counters: BTreeMap::new(),
+            hop_counters: Vec::new(),
             outcomes: Vec::new(),
+            happened: Vec::new(),
             offered_at: Time::ZERO,
         }
     }
@@ -171,9 +182,11 @@ impl<P: Packet> Adhoc<P> {
 
     /// Sends a packet to its next hop, buffers it, or drops it without a route.
     fn forward(&mut self, now: Time, node: Node, packet: RoutedPacket<P>, rng: &mut dyn Rng) {
-        let ends = &self.links[packet.link as usize].ends;
         let header = self.header(&packet);
-        let (hop, actions) = self.routers.next_hop(now, node, header, ends, &self.channel);
+        let LinkState { ends, target, .. } = &self.links[packet.link as usize];
+        let target = (*target, &*ends.to);
+        let view = View { channel: &self.channel, shared: &self.shared };
+        let (hop, actions) = self.routers.next_hop(now, node, header, target, &view);
         match hop {
             NextHop::To(next) => {
                 let link = self.station_link(node, next, false);
@@ -207,6 +220,14 @@ impl<P: Packet> Adhoc<P> {
         let links = &mut stations[usize::from(from)].to;
         let add = || channel.add_link(usize::from(from), Some(usize::from(to)));
         *links.entry((to, messages)).or_insert_with(add)
+    }
+
+    /// The counters of a station link.
+    fn counters_of(&mut self, link: u32) -> &mut HopCounters {
+        if self.hop_counters.len() <= link as usize {
+            self.hop_counters.resize(link as usize + 1, HopCounters::default());
+        }
+        &mut self.hop_counters[link as usize]
     }
 
     /// Drops a packet without a route.
@@ -281,8 +302,7 @@ impl<P: Packet> Adhoc<P> {
         } else if lost {
             self.drop_packet(packet);
         } else {
-            let hop = (from as Node, to.map(|to| to as Node));
-            let counters = self.hop_counters.entry(hop).or_default();
+            let counters = self.counters_of(link);
             counters.packets += 1;
             counters.bytes += u64::from(packet.bytes());
             if self.trails.hops(packet.trail) == 0 {
@@ -350,7 +370,7 @@ impl<P: Packet> Adhoc<P> {
         rng: &mut dyn Rng,
     ) {
         let bytes = message.bytes();
-        let counters = self.hop_counters.entry(hop).or_default();
+        let counters = self.counters_of(link);
         counters.messages += 1;
         counters.message_bytes += u64::from(bytes);
         // A unicast is used twice, by its receiver and at the end of its transmission; a broadcast
@@ -364,7 +384,9 @@ impl<P: Packet> SharedMedium<P> for Adhoc<P> {
     fn offer(&mut self, now: Time, link: u32, packet: P, rng: &mut dyn Rng) -> bool {
         self.offered_at = now;
         let state = &mut self.links[link as usize];
-        let Some(node) = self.routers.source_station(now, &state.ends, &self.channel) else {
+        let view = View { channel: &self.channel, shared: &self.shared };
+        let LinkState { ends, target, .. } = state;
+        let Some(node) = self.routers.source_station(now, ends, *target, &view) else {
             state.counters.unreachable += 1;
             return false;
         };
@@ -385,8 +407,9 @@ impl<P: Packet> SharedMedium<P> for Adhoc<P> {
             self.run_actions(now, out, rng);
         }
         self.channel.wake(now, rng);
-        let outcomes = std::mem::take(self.channel.outcomes());
-        for outcome in outcomes {
+        std::mem::swap(&mut self.happened, self.channel.outcomes());
+        let mut happened = std::mem::take(&mut self.happened);
+        for outcome in happened.drain(..) {
             match outcome {
                 Outcome::Arrived { link, at, packet } => {
                     self.on_received(now, link, at as Node, packet, rng);
@@ -395,6 +418,7 @@ impl<P: Packet> SharedMedium<P> for Adhoc<P> {
                 Outcome::Lost { .. } => unreachable!("a channel has single hops"),
             }
         }
+        self.happened = happened;
     }
 
     fn next_wake(&self) -> Time {
@@ -427,10 +451,23 @@ impl<P: Packet> SharedMedium<P> for Adhoc<P> {
         self.routers.on_moved(now, &self.channel);
     }
 
+    fn common(&self) -> Option<Common> {
+        Some(self.shared.clone())
+    }
+
+    fn share(&mut self, common: &Common) {
+        if let Ok(shared) = common.clone().downcast::<Shared>() {
+            self.channel.share_geometry(&shared.geometry);
+            if Arc::ptr_eq(self.channel.geometry(), &shared.geometry) {
+                self.shared = shared;
+            }
+        }
+    }
+
     /// Whether a route exists at the present positions, even if routing has not found it.
     fn connected(&self, link: u32) -> Option<bool> {
-        let mut components_now = self.components.borrow_mut();
-        let component = components_now.get_or_insert_with(|| components(&self.channel));
+        let mut components = self.components.borrow_mut();
+        let component = components.get_or_insert_with(|| self.shared.components(&self.channel));
         let Ends { from, to } = &self.links[link as usize].ends;
         Some(from.iter().any(|from| to.iter().any(|to| component[*from] == component[*to])))
     }
@@ -457,7 +494,18 @@ impl<P: Packet> MultiHop for Adhoc<P> {
     }
 
     fn hop_counters(&self) -> Vec<(Node, Option<Node>, HopCounters)> {
-        self.hop_counters.iter().map(|((from, to), counters)| (*from, *to, *counters)).collect()
+        let mut all: BTreeMap<_, HopCounters> = BTreeMap::new();
+        for (link, own) in (0..).zip(&self.hop_counters) {
+            if *own != HopCounters::default() {
+                let (from, to) = self.channel.ends(link);
+                let sum = all.entry((from as Node, to.map(|to| to as Node))).or_default();
+                sum.packets += own.packets;
+                sum.bytes += own.bytes;
+                sum.messages += own.messages;
+                sum.message_bytes += own.message_bytes;
+            }
+        }
+        all.into_iter().map(|((from, to), counters)| (from, to, counters)).collect()
     }
 
     fn handovers(&self, station: usize) -> u64 {
@@ -465,10 +513,22 @@ impl<P: Packet> MultiHop for Adhoc<P> {
     }
 }
 
+/// Links, each with the number of the stations at which it ends.
+fn numbered(links: Vec<Ends>) -> Vec<LinkState> {
+    let mut targets = BTreeMap::new();
+    let numbered = links.into_iter().map(|ends| {
+        let next = targets.len();
+        let target = *targets.entry(ends.to.clone()).or_insert(next);
+        LinkState::new(ends, target)
+    });
+    numbered.collect()
+}
+
 impl LinkState {
-    fn new(ends: Ends) -> Self {
+    fn new(ends: Ends, target: usize) -> Self {
         LinkState {
             ends,
+            target,
             counters: RoutingCounters::default(),
             used: BTreeMap::new(),
             newest: None,

@@ -62,6 +62,8 @@ struct Step {
     node: Node,
     before: Option<u32>,
     hops: u32,
+    /// The trail that extended it last, and its last node: most packets follow the one before.
+    newest: Option<(Node, u32)>,
 }
 
 /// Routes of packets, as a tree from their sources: a packet carries one number, however long its
@@ -75,12 +77,20 @@ pub(super) struct Trails {
 impl Trails {
     /// The trail that extends `before` by `node`, or begins at `node`.
     pub(super) fn step(&mut self, before: Option<u32>, node: Node) -> u32 {
+        let newest = before.and_then(|before| self.steps[before as usize].newest);
+        if let Some((_, trail)) = newest.filter(|(last, _)| *last == node) {
+            return trail;
+        }
         let Trails { steps, next } = self;
-        *next.entry((before, node)).or_insert_with(|| {
+        let trail = *next.entry((before, node)).or_insert_with(|| {
             let hops = before.map_or(0, |before| steps[before as usize].hops + 1);
-            steps.push(Step { node, before, hops });
+            steps.push(Step { node, before, hops, newest: None });
             steps.len() as u32 - 1
-        })
+        });
+        if let Some(before) = before {
+            steps[before as usize].newest = Some((node, trail));
+        }
+        trail
     }
 
     /// The last node of a trail.
@@ -175,6 +185,7 @@ mod tests {
         let one = along(&mut trails, &[3, 1, 2]);
         assert_eq!(along(&mut trails, &[3, 1, 2]), one);
         assert_ne!(along(&mut trails, &[3, 4, 2]), one);
+        assert_eq!(along(&mut trails, &[3, 1, 2]), one, "after another one");
         assert_eq!(trails.nodes(one), [3, 1, 2]);
         assert_eq!((trails.hops(one), trails.previous(one), trails.source(one)), (2, Some(1), 3));
     }

@@ -56,13 +56,13 @@ pub(super) fn components(reach: &dyn Reachability) -> Vec<usize> {
     component
 }
 
-/// For each node, the next neighbour on the shortest route to one of `targets`, and the length of
-/// that route: the sum of the expected transmissions on each link (ETX, De Couto et al. 2003,
-/// without collisions).
-pub(super) fn shortest_routes(
-    reach: &dyn Reachability,
-    targets: &[usize],
-) -> Vec<(Option<Node>, f64)> {
+/// For each node, the next neighbour on the shortest route to one of several targets, and the
+/// length of that route.
+pub(super) type Table = Vec<(Option<Node>, f64)>;
+
+/// The shortest routes to `targets`. The length of a route is the sum of the expected transmissions
+/// on each link (ETX, De Couto et al. 2003, without collisions).
+pub(super) fn shortest_routes(reach: &dyn Reachability, targets: &[usize]) -> Table {
     let nodes = reach.nodes();
     let mut all = vec![(None, f64::INFINITY); nodes];
     let mut open = vec![true; nodes];
@@ -83,10 +83,14 @@ pub(super) fn shortest_routes(
         };
         open[near] = false;
         for node in (0..nodes).filter(|node| open[*node]) {
-            if all[node].1 <= least + 1.0 || !linked(reach, node, near) {
+            if all[node].1 <= least + 1.0 {
                 continue;
             }
-            let length = least + 1.0 / (reach.success(node, near) * reach.success(near, node));
+            let (there, back) = (reach.success(node, near), reach.success(near, node));
+            if there.min(back) < LEAST_SUCCESS {
+                continue;
+            }
+            let length = least + 1.0 / (there * back);
             if length < all[node].1 {
                 all[node] = (Some(near as Node), length);
             }

@@ -2,7 +2,8 @@
 //! protocol in every node.
 
 use super::association::Association;
-use super::reachability::{Reachability, shortest_routes};
+use super::common::Tables;
+use super::reachability::{Reachability, Table};
 use crate::dot11::LEAST_SUCCESS;
 use crate::routing::{
     Action, Aodv, AodvSettings, Message, NextHop, Node, Olsr, OlsrSettings, PacketHeader,
@@ -11,7 +12,7 @@ use crate::routing::{
 use crate::shared::Ends;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::sync::Arc;
 use units::Time;
 
 /// The routing of an ad-hoc network.
@@ -28,12 +29,10 @@ pub enum Routing {
     Olsr,
 }
 
-/// Routing tables of the oracle, by the stations at which a link ends.
-type Tables = BTreeMap<Vec<usize>, Vec<(Option<Node>, f64)>>;
-
 pub(super) enum Routers {
-    /// Tables of next hops for the current positions.
-    Oracle(Tables),
+    /// Tables for the current positions, by the numbers of the stations at which links end; `None`
+    /// until they are needed.
+    Oracle(Vec<Option<Arc<Table>>>),
     Association {
         /// Stations that are access points.
         access_points: Vec<usize>,
@@ -68,7 +67,7 @@ impl Routers {
     ) -> Self {
         let nodes = reach.nodes();
         match routing {
-            Routing::Oracle => Routers::Oracle(BTreeMap::new()),
+            Routing::Oracle => Routers::Oracle(Vec::new()),
             Routing::Association => {
                 let stations = vec![Association::default(); nodes];
                 let mut routers = Routers::Association { access_points, stations };
@@ -92,19 +91,21 @@ impl Routers {
         Routers::Protocols { routers, timers }
     }
 
-    /// The station at which a packet of a link enters the network.
+    /// The station at which a packet of a link enters the network. `target` is the number of the
+    /// stations at which the link ends.
     pub(super) fn source_station(
         &mut self,
         now: Time,
         ends: &Ends,
-        reach: &dyn Reachability,
+        target: usize,
+        view: &dyn Tables,
     ) -> Option<Node> {
         if let [only] = *ends.from {
             return Some(only as Node);
         }
         match self {
             Routers::Oracle(tables) => {
-                let table = table(tables, &ends.to, reach);
+                let table = table(tables, (target, &ends.to), view);
                 let near = ends.from.iter().min_by(|a, b| table[**a].1.total_cmp(&table[**b].1));
                 near.filter(|node| table[**node].1 < f64::INFINITY).map(|node| *node as Node)
             }
@@ -113,19 +114,20 @@ impl Routers {
         }
     }
 
-    /// The next hop of a packet at `node`, and the actions of the node's router.
+    /// The next hop of a packet at `node`, and the actions of the node's router. `target` has the
+    /// stations at which its link ends, with their number.
     pub(super) fn next_hop(
         &mut self,
         now: Time,
         node: Node,
         header: PacketHeader,
-        ends: &Ends,
-        reach: &dyn Reachability,
+        target: (usize, &[usize]),
+        view: &dyn Tables,
     ) -> (NextHop, Vec<(Node, Action)>) {
         let mut actions = Vec::new();
         let hop = match self {
             Routers::Oracle(tables) => {
-                let next = table(tables, &ends.to, reach)[usize::from(node)].0;
+                let next = table(tables, target, view)[usize::from(node)].0;
                 next.map_or(NextHop::Unreachable, NextHop::To)
             }
             Routers::Association { access_points, stations } => {
@@ -268,14 +270,14 @@ impl Routers {
     }
 }
 
-/// The oracle's routing table towards `ends`.
+/// The oracle's routing table towards a target: a number and its stations.
 fn table<'a>(
-    tables: &'a mut Tables,
-    ends: &[usize],
-    reach: &dyn Reachability,
-) -> &'a [(Option<Node>, f64)] {
-    if !tables.contains_key(ends) {
-        tables.insert(ends.to_vec(), shortest_routes(reach, ends));
+    tables: &'a mut Vec<Option<Arc<Table>>>,
+    (number, ends): (usize, &[usize]),
+    view: &dyn Tables,
+) -> &'a Table {
+    if tables.len() <= number {
+        tables.resize(number + 1, None);
     }
-    &tables[ends]
+    tables[number].get_or_insert_with(|| view.table(ends))
 }

@@ -194,3 +194,42 @@ proptest! {
         prop_assert!(run.arrived.iter().all(|(_, link, packet)| packet.bytes == 1000 && *link < 2));
     }
 }
+
+proptest! {
+    /// Two networks, as two channels have them, run with and without what they may share. Each
+    /// moves to the same places, the second one somewhat later.
+    #[test]
+    fn networks_that_share_what_they_compute_do_what_each_would_by_itself(
+        places in prop::collection::vec((0.0..200.0f64, 0.0..200.0f64), 5),
+        routing in prop::sample::select(vec![Routing::Oracle, Routing::Aodv, Routing::Association]),
+        packets in prop::collection::vec((0u64..4_000, 0usize..2, 0u32..3), 1..60),
+    ) {
+        let run = |share: bool| {
+            let links = || vec![ends(&[2], &[0]), ends(&[3], &[0]), ends(&[0], &[2])];
+            let mut all: Vec<Run> = (0..2).map(|_| Run::new(&places, routing, links())).collect();
+            if share {
+                let common = all[0].net.common().expect("it has something in common");
+                all[1].net.share(&common);
+                assert!(Arc::ptr_eq(&all[0].net.shared, &all[1].net.shared));
+            }
+            let (mut sorted, mut reached) = (packets.clone(), Vec::new());
+            sorted.sort();
+            for (number, (at, network, link)) in (0..).zip(sorted) {
+                for (own, net) in (0u64..).zip(&mut all) {
+                    net.run_until(Time(at * 1_000_000));
+                    let steps = (at + 500 * (1 - own)) / 1_000;
+                    let moved: Vec<_> =
+                        places.iter().map(|(x, y)| (x + (7 * steps) as f64, y * 1.1)).collect();
+                    net.set_positions(&moved);
+                }
+                all[network].offer(link, number);
+                let connected = |net: &Run| [0, 1, 2].map(|link| net.net.connected(link));
+                reached.extend(all.iter().map(connected));
+            }
+            all.iter_mut().for_each(|net| net.run_until(Time(6_000_000_000)));
+            let told = |net: &Run| format!("{:?} {} {}", net.arrived, net.left, net.lost);
+            (reached, all.iter().map(told).collect::<Vec<_>>())
+        };
+        prop_assert_eq!(run(true), run(false));
+    }
+}

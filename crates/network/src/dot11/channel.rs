@@ -9,18 +9,19 @@
 use super::phy::{AfterCollision, Phy, PhyKind};
 use super::station_link::StationLink;
 
-use super::pairs::Pairs;
+use super::pairs::{Geometry, Pairs};
 use super::rates::{Arf, ModeChoice};
 use super::station::{Station, exponential};
 use super::together::Together;
 use crate::host::LinkPacket;
-use crate::radio::{self, Radio, Threshold};
-use crate::shared::{self, Counters, Outcome, SharedMedium};
+use crate::radio::{self, LastReception, Radio, Threshold};
+use crate::shared::{self, Common, Counters, Outcome, SharedMedium};
 use crate::{Packet, Position, Rng};
+use std::sync::Arc;
 use units::{Span, Time};
 
 /// Bytes of an acknowledgement.
-const ACK_BYTES: u32 = 14;
+pub(super) const ACK_BYTES: u32 = 14;
 
 /// Settings shared by all stations of a channel.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +59,7 @@ impl ChannelSettings {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Stage {
+pub(super) enum Stage {
     /// The sender's data is on the air.
     Data,
     /// The receiver's acknowledgement is due or on the air.
@@ -70,21 +71,27 @@ enum Stage {
 /// An exchange under way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchange {
-    stage: Stage,
-    until: Time,
+    pub(super) stage: Stage,
+    pub(super) until: Time,
     pub(super) from: usize,
-    to: Option<usize>,
-    link: u32,
+    pub(super) to: Option<usize>,
+    pub(super) link: u32,
     /// Number of packets in it: the first ones of those pending.
-    packets: usize,
+    pub(super) packets: usize,
     pub(super) mode: usize,
     /// Power of all other transmissions at the present receiver, in mW.
-    interference: f64,
+    pub(super) interference: f64,
     /// Whether the present receiver has itself sent during this transmission.
-    deaf: bool,
+    pub(super) deaf: bool,
 }
 
 impl Exchange {
+    /// The same, once the data is received; the answer lasts until `until`.
+    pub(super) fn answered(self, until: Time) -> Exchange {
+        let (stage, interference, deaf) = (Stage::Answer, 0.0, false);
+        Exchange { stage, until, interference, deaf, ..self }
+    }
+
     /// The station that sends now; `None` while the exchange is silent.
     pub(super) fn sender(&self) -> Option<usize> {
         match self.stage {
@@ -95,7 +102,7 @@ impl Exchange {
     }
 
     /// The station that the present transmission is for; `None` for a broadcast too.
-    fn receiver(&self) -> Option<usize> {
+    pub(super) fn receiver(&self) -> Option<usize> {
         match self.stage {
             Stage::Data => self.to,
             Stage::Answer => Some(self.from),
@@ -104,12 +111,23 @@ impl Exchange {
     }
 }
 
+/// The end of an exchange, for its sender.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum End {
+    /// Packets have left: acknowledged, or out of attempts.
+    Done,
+    /// No packet has left, because there was no answer.
+    Lost,
+    /// No packet has left, though there was an answer.
+    Again,
+}
+
 /// A channel with its stations.
 pub struct Channel<P> {
     pub(super) phy: Phy,
     pub(super) settings: ChannelSettings,
     pub(super) stations: Vec<Station<P>>,
-    links: Vec<StationLink<P>>,
+    pub(super) links: Vec<StationLink<P>>,
     /// ARF of each link.
     arf: Vec<Arf>,
     /// Whether every station senses every other one and decodes its frames.
@@ -124,6 +142,8 @@ pub struct Channel<P> {
     /// When each station in `apart` sends, if nothing happens before.
     pub(super) sends_at: Vec<Time>,
     pub(super) exchanges: Vec<Exchange>,
+    /// The exchange of a station that has not parted from the others: see `alone.rs`.
+    pub(super) alone: Option<Exchange>,
     /// Cached values of each pair of stations at their positions.
     pub(super) pairs: Pairs,
     /// Noise in mW.
@@ -132,10 +152,12 @@ pub struct Channel<P> {
     pub(super) least_power: f64,
     /// The signal-to-noise ratio that each mode needs.
     pub(super) thresholds: Vec<Threshold>,
+    /// The signal-to-noise ratio from which on each mode is always received.
+    pub(super) certain: Vec<Threshold>,
     arrivals: u64,
     outcomes: Vec<Outcome<P>>,
     /// The value of [`Channel::first`]; each change of it updates this.
-    next_wake: Time,
+    pub(super) next_wake: Time,
 }
 
 /// Stations between which fewer packets survive than this have no link.
@@ -174,9 +196,14 @@ impl<P: Packet> Channel<P> {
             hearers: vec![Vec::new(); count],
             sends_at: vec![Time::NEVER; count],
             exchanges: Vec::new(),
-            pairs: Pairs::new(if settings.radio.is_some() { count } else { 0 }),
+            alone: None,
+            pairs: Pairs::new(match settings.radio {
+                Some(_) => stations.iter().map(|station| station.position).collect(),
+                None => Vec::new(),
+            }),
             noise: settings.radio.map_or(0.0, |radio| radio::ratio(radio.noise_dbm)),
             least_power: settings.radio.map_or(0.0, |radio| radio::ratio(radio.sense_dbm)),
+            certain: phy.modes.iter().map(|mode| radio::certain(mode.threshold_db)).collect(),
             thresholds: phy.modes.iter().map(|mode| Threshold::new(mode.threshold_db)).collect(),
             arrivals: 0,
             outcomes: Vec::new(),
@@ -233,14 +260,33 @@ impl<P: Packet> Channel<P> {
         if self.settings.radio.is_none() {
             return 1.0;
         }
-        if self.power(from, to) < self.least_power {
-            return 0.0;
-        }
-        let mode = match self.choice(from) {
-            ModeChoice::Fixed(mode) => mode,
-            ModeChoice::Arf | ModeChoice::Ideal(_) => 0, // the most robust mode
-        };
-        self.pairs.success(from, to, || self.received(from, to, 0.0, mode, FULL_BYTES))
+        let mutual = self.stations[from].mode == self.stations[to].mode;
+        self.pairs.success(from, to, mutual, || {
+            if self.power(from, to) < self.least_power {
+                return 0.0;
+            }
+            let mode = match self.choice(from) {
+                ModeChoice::Fixed(mode) => mode,
+                ModeChoice::Arf | ModeChoice::Ideal(_) => 0, // the most robust mode
+            };
+            self.received(from, to, 0.0, mode, FULL_BYTES, &LastReception::default())
+        })
+    }
+
+    /// The cached values of pairs of stations.
+    pub(crate) fn geometry(&self) -> &Arc<Geometry> {
+        self.pairs.geometry()
+    }
+
+    /// Shares the cached values of a channel of the same kind and with the same stations.
+    pub(crate) fn share_geometry(&mut self, geometry: &Arc<Geometry>) {
+        self.pairs.share(geometry);
+    }
+
+    /// The number of moves until the present positions, among all channels that share values;
+    /// `None` while another one is ahead.
+    pub(crate) fn moves(&self) -> Option<u64> {
+        self.pairs.moves()
     }
 
     /// The power at `to` of the signal from `from`, in mW.
@@ -270,16 +316,21 @@ impl<P: Packet> Channel<P> {
         self.stations[from].counters.offered += 1;
         self.links[link as usize].push(packet, self.arrivals);
         self.arrivals += 1;
-        self.arrival(from, rng);
+        self.arrival(now, from, rng);
         self.schedule(now, from);
     }
 
     /// A packet reached the driver of a station.
-    fn arrival(&mut self, from: usize, rng: &mut dyn Rng) {
-        if self.stations[from].waiting == 0 {
-            self.part(from, Time::NEVER);
+    fn arrival(&mut self, now: Time, from: usize, rng: &mut dyn Rng) {
+        let station = &mut self.stations[from];
+        station.waiting += 1;
+        if station.waiting > 1 {
+            return; // it has a packet to send already
         }
-        self.stations[from].arrival(rng);
+        match station.together {
+            None => station.redraw(rng),
+            Some(end) => self.arrival_together(now, from, end, rng),
+        }
     }
 
     /// Computes when `from` sends, if that is not known.
@@ -292,10 +343,31 @@ impl<P: Packet> Channel<P> {
     }
 
     /// When the first exchange moves on or the first station sends, if nothing happens before.
-    fn first(&self) -> Time {
+    pub(super) fn first(&self) -> Time {
+        if let Some(alone) = &self.alone {
+            return alone.until; // the others wait meanwhile
+        }
         let ends = self.exchanges.iter().map(|exchange| exchange.until);
-        let sends = self.apart.iter().map(|own| self.sends_at[usize::from(*own)]);
-        sends.chain(ends).fold(self.together.sends_at(&self.phy), Time::min)
+        let first = ends.fold(self.together.sends_at(&self.phy), Time::min);
+        match self.all_hear {
+            false => self.sends_at.iter().copied().fold(first, Time::min), // all are apart
+            true => {
+                let sends = self.apart.iter().map(|own| self.sends_at[usize::from(*own)]);
+                sends.fold(first, Time::min)
+            }
+        }
+    }
+
+    /// The place in `apart`, from `at` on, of the next station that sends by `now`.
+    fn next_due(&self, at: usize, now: Time) -> Option<usize> {
+        let found = match self.all_hear {
+            false => self.sends_at[at..].iter().position(|sends| *sends <= now), // all are apart
+            true => {
+                let due = |own: &u16| self.sends_at[usize::from(*own)] <= now;
+                self.apart[at..].iter().position(due)
+            }
+        };
+        found.map(|place| at + place)
     }
 
     /// The driver of a station takes packets from its host while the ring has room.
@@ -306,7 +378,7 @@ impl<P: Packet> Channel<P> {
             };
             self.links[link as usize].push(packet, IN_TURN + self.arrivals);
             self.arrivals += 1;
-            self.arrival(from, rng);
+            self.arrival(now, from, rng);
         }
         let station = &mut self.stations[from];
         while let Some(LinkPacket { link, packet }) = station.host.dropped() {
@@ -321,10 +393,21 @@ impl<P: Packet> Channel<P> {
         let Some(link) = self.oldest_link(from) else {
             return; // a station without links never sends
         };
+        let exchange = self.first_stage(now, link, rng);
+        self.stations[from].begin(now, &self.phy);
+        let index = self.exchanges.len();
+        self.exchanges.push(exchange);
+        self.interfere(index);
+        self.tell(now, from);
+    }
+
+    /// The exchange that begins when the first station of `link` sends its oldest packets.
+    #[inline]
+    pub(super) fn first_stage(&mut self, now: Time, link: u32, rng: &mut dyn Rng) -> Exchange {
         let mode = self.mode(link);
         let (packets, bytes) = self.aggregate(link, mode);
         let own = &mut self.links[link as usize];
-        let to = own.to;
+        let (from, to) = (own.from, own.to);
         let station = &mut self.stations[from];
         own.each_pending(packets, |waiting| {
             if waiting.attempts == 0 {
@@ -335,18 +418,13 @@ impl<P: Packet> Channel<P> {
         station.counters.attempts += 1;
         station.sent_in[mode] += 1;
         station.counters.airtime += lasts;
-        station.begin(now, &self.phy);
         let (stage, until) = (Stage::Data, now + lasts);
         let (interference, deaf) = (0.0, false);
-        let exchange = Exchange { stage, until, from, to, link, packets, mode, interference, deaf };
-        let index = self.exchanges.len();
-        self.exchanges.push(exchange);
-        self.interfere(index);
-        self.tell(now, from);
+        Exchange { stage, until, from, to, link, packets, mode, interference, deaf }
     }
 
     /// The link of a station whose first packet has waited longest.
-    fn oldest_link(&self, station: usize) -> Option<u32> {
+    pub(super) fn oldest_link(&self, station: usize) -> Option<u32> {
         let links = &self.stations[station].links;
         if let [only] = **links {
             return Some(only); // mostly
@@ -401,108 +479,41 @@ impl<P: Packet> Channel<P> {
         }
     }
 
-    /// Adds up the interference between the exchange at `index`, which begins to send, and all
-    /// others.
-    fn interfere(&mut self, index: usize) {
-        if self.exchanges.len() == 1 {
-            return; // mostly
-        }
-        let mut exchanges = core::mem::take(&mut self.exchanges);
-        let (others_before, rest) = exchanges.split_at_mut(index);
-        if let [own, others_after @ ..] = rest {
-            for other in others_before.iter_mut().chain(others_after) {
-                self.disturb(own, other);
-                self.disturb(other, own);
-            }
-        }
-        self.exchanges = exchanges;
-    }
-
-    /// Adds what the receiver of `victim` hears of the sender of `by`, if both send.
-    #[inline(always)] // in a collision it runs for each pair
-    fn disturb(&self, by: &Exchange, victim: &mut Exchange) {
-        if let (Some(sender), Some(receiver)) = (by.sender(), victim.receiver()) {
-            match sender == receiver {
-                true => victim.deaf = true,
-                false => victim.interference += self.power(sender, receiver),
-            }
-        }
-    }
-
-    /// Probability that `station` receives this many bytes from `sender` with this interference.
-    fn received(
-        &self,
-        sender: usize,
-        station: usize,
-        interference: f64,
-        mode: usize,
-        bytes: u32,
-    ) -> f64 {
-        if self.settings.radio.is_none() {
-            return f64::from(u8::from(interference == 0.0));
-        }
-        let ratio = self.power(sender, station) / (self.noise + interference);
-        radio::received(radio::decibel(ratio), self.phy.modes[mode].threshold_db, bytes)
-    }
-
-    /// Whether the present receiver receives the frame that ends now.
-    fn arrives(&self, exchange: &Exchange, bytes: u32, rng: &mut dyn Rng) -> bool {
-        let (Some(from), Some(to)) = (exchange.sender(), exchange.receiver()) else {
-            return false;
-        };
-        let mode = if exchange.stage == Stage::Data { exchange.mode } else { 0 };
-        let received = self.received(from, to, exchange.interference, mode, bytes);
-        !exchange.deaf && (received >= 1.0 || rng.uniform() < received)
-    }
-
     /// The data of an exchange ends.
     fn data_ends(&mut self, now: Time, index: usize, rng: &mut dyn Rng) {
         let exchange = self.exchanges[index];
         let Some(to) = exchange.to else {
             return self.broadcast_ends(now, index, rng);
         };
-        let mode = &self.phy.modes[exchange.mode];
-        let answer = if exchange.packets == 1 { mode.ack } else { mode.block_ack };
-        let answer_ends = now + self.phy.sifs + answer;
-        self.overhear(&exchange, answer_ends);
-        let received = self.receive(&exchange, rng);
-        let own = &mut self.exchanges[index];
-        if received {
-            (own.stage, own.until) = (Stage::Answer, answer_ends);
-            (own.interference, own.deaf) = (0.0, false);
-            self.interfere(index);
-            self.answer(now, exchange.from, to);
-            self.pass_on(exchange.link, to);
-        } else {
-            (own.stage, own.until) = (Stage::Silence, now + self.phy.ack_timeout);
-            self.clear(now, exchange.from);
+        if !self.receive(&exchange, rng) {
+            return self.falls_silent(now, index);
         }
+        let answer_ends = self.answer_ends_at(now, &exchange);
+        self.overhear(&exchange, answer_ends);
+        self.exchanges[index] = exchange.answered(answer_ends);
+        self.interfere(index);
+        self.answer(now, exchange.from, to);
+        self.pass_on(exchange.link, to);
     }
 
-    /// Decides which packets of an exchange are received. Returns whether any is, in which case the
-    /// receiver sends an acknowledgement.
-    fn receive(&mut self, exchange: &Exchange, rng: &mut dyn Rng) -> bool {
-        let link = exchange.link as usize;
-        let (mut left, mut any, mut at) = (exchange.packets, false, 0);
-        while left > 0
-            && let Some(waiting) = self.links[link].queue.get(at)
-        {
-            at += 1;
-            if waiting.done {
-                continue;
-            }
-            left -= 1;
-            let bytes = self.phy.framed(waiting.packet.bytes());
-            if !waiting.doomed && self.arrives(exchange, bytes, rng) {
-                self.links[link].queue[at - 1].received = true;
-                any = true;
-            }
-        }
-        any
+    /// When the answer ends to data that ends now.
+    pub(super) fn answer_ends_at(&self, now: Time, exchange: &Exchange) -> Time {
+        let mode = &self.phy.modes[exchange.mode];
+        let answer = if exchange.packets == 1 { mode.ack } else { mode.block_ack };
+        now + self.phy.sifs + answer
+    }
+
+    /// The data of an exchange ends, and the receiver has received none of it.
+    pub(super) fn falls_silent(&mut self, now: Time, index: usize) {
+        let exchange = self.exchanges[index];
+        self.overhear(&exchange, self.answer_ends_at(now, &exchange));
+        let own = &mut self.exchanges[index];
+        (own.stage, own.until) = (Stage::Silence, now + self.phy.ack_timeout);
+        self.clear(now, exchange.from);
     }
 
     /// The receiver passes on the packets that are in order.
-    fn pass_on(&mut self, link: u32, at: usize) {
+    pub(super) fn pass_on(&mut self, link: u32, at: usize) {
         while let Some(packet) = self.links[link as usize].release() {
             self.outcomes.push(Outcome::Arrived { link, at: at as u32, packet });
         }
@@ -518,13 +529,14 @@ impl<P: Packet> Channel<P> {
         };
         let bytes = self.phy.framed(packet.bytes());
         let (from, mode) = (exchange.from, exchange.mode);
+        let last = LastReception::default();
         let all = if self.all_hear { self.stations.len() } else { self.hearers[from].len() };
         for at in 0..all {
             let hearer = if self.all_hear { at } else { usize::from(self.hearers[from][at]) };
             if hearer == from {
                 continue;
             }
-            let received = self.received(from, hearer, 0.0, mode, bytes);
+            let received = self.received(from, hearer, 0.0, mode, bytes, &last);
             let clear = self.sensing(hearer).hears_clearly();
             if clear && (received >= 1.0 || rng.uniform() < received) {
                 self.outcomes.push(Outcome::Arrived { link, at: hearer as u32, packet });
@@ -548,13 +560,30 @@ impl<P: Packet> Channel<P> {
         self.finish(now, index, answered, rng);
     }
 
-    /// An exchange is over: packets that are acknowledged or out of attempts leave the queue.
+    /// An exchange is over.
     fn finish(&mut self, now: Time, index: usize, answered: bool, rng: &mut dyn Rng) {
-        let Exchange { from, to, link, packets, .. } = self.exchanges[index];
+        let exchange = self.exchanges[index];
         match index + 1 == self.exchanges.len() {
             true => self.exchanges.truncate(index), // mostly; moves nothing
             false => _ = self.exchanges.remove(index),
         }
+        let from = exchange.from;
+        let end = self.take_out(&exchange, answered);
+        // the station has waited for the answer already
+        let ifs = if answered { self.phy.difs() } else { Span::ZERO };
+        self.stations[from].resolve(now, end == End::Lost, ifs, &self.phy, rng);
+        if end == End::Done {
+            self.refill(now, &exchange, rng);
+        }
+        self.sends_at[from] = self.stations[from].sends_at(now, &self.phy);
+        if answered {
+            self.gather(now); // it waits as long as all that heard the answer
+        }
+    }
+
+    /// Packets of an exchange that are acknowledged or out of attempts have left.
+    pub(super) fn take_out(&mut self, exchange: &Exchange, answered: bool) -> End {
+        let Exchange { from, to, link, packets, .. } = *exchange;
         let most = self.settings.attempts;
         let (mut acknowledged, mut failures) = (0, 0);
         let outcomes = &mut self.outcomes;
@@ -576,21 +605,53 @@ impl<P: Packet> Channel<P> {
         station.counters.acknowledged += u64::from(acknowledged);
         station.counters.failures += u64::from(failures);
         station.counters.unanswered += u64::from(!answered);
-        // the station has waited for the answer already
-        let ifs = if answered { self.phy.difs() } else { Span::ZERO };
-        station.resolve(now, !answered && failures == 0, ifs, &self.phy, rng);
-        if acknowledged + failures > 0 {
-            match to {
-                Some(to) => self.pass_on(link, to),
-                None => while self.links[link as usize].release().is_some() {},
+        match acknowledged + failures {
+            0 if answered => End::Again,
+            0 => End::Lost,
+            _ => End::Done,
+        }
+    }
+
+    /// Packets of an exchange have left: its receiver passes on those that have waited for them,
+    /// and the driver of its sender takes new ones.
+    pub(super) fn refill(&mut self, now: Time, exchange: &Exchange, rng: &mut dyn Rng) {
+        let Exchange { from, to, link, .. } = *exchange;
+        match to {
+            Some(to) => self.pass_on(link, to),
+            None => while self.links[link as usize].release().is_some() {},
+        }
+        self.links[link as usize].forget();
+        self.fill(now, from, rng);
+    }
+}
+
+impl<P: Packet> Channel<P> {
+    /// Runs the events due at `now`, of any number of exchanges and stations.
+    #[inline(never)] // keeps the code of a frame that nothing disturbs together
+    fn wake_each(&mut self, now: Time, rng: &mut dyn Rng) {
+        let mut at = 0;
+        while let Some(exchange) = self.exchanges.get(at) {
+            match exchange.stage {
+                _ if exchange.until > now => at += 1,
+                Stage::Data => self.data_ends(now, at, rng),
+                Stage::Answer => self.answer_ends(now, at, rng),
+                Stage::Silence => self.finish(now, at, false, rng),
             }
-            self.links[link as usize].forget();
-            self.fill(now, from, rng);
         }
-        self.sends_at[from] = self.stations[from].sends_at(now, &self.phy);
-        if answered {
-            self.gather(now); // it waits as long as all that heard the answer
+        while let Some((station, at)) = self.together.take_before(now + Span(1), &self.phy) {
+            self.part(station, at);
         }
+        let ongoing = self.exchanges.len();
+        let mut at = 0; // none is skipped: stations that part meanwhile begin later
+        while let Some(place) = self.next_due(at, now) {
+            self.begin(now, usize::from(self.apart[place]), rng);
+            at = place + 1;
+        }
+        if ongoing < self.exchanges.len() {
+            self.gather(now); // all sense the beginning, whatever they waited for before
+            self.rejoin_alone(now);
+        }
+        self.next_wake = self.first();
     }
 }
 
@@ -608,32 +669,19 @@ impl<P: Packet> SharedMedium<P> for Channel<P> {
         true
     }
 
-    /// Runs the events due at `now`.
+    /// Runs the events due at `now`. While an exchange is alone, the other stations wait, and at
+    /// least an interframe space from its end on.
     fn wake(&mut self, now: Time, rng: &mut dyn Rng) {
-        let mut at = 0;
-        while let Some(exchange) = self.exchanges.get(at) {
-            match exchange.stage {
-                _ if exchange.until > now => at += 1,
-                Stage::Data => self.data_ends(now, at, rng),
-                Stage::Answer => self.answer_ends(now, at, rng),
-                Stage::Silence => self.finish(now, at, false, rng),
+        match self.alone {
+            Some(Exchange { until, .. }) if until > now => {}
+            Some(Exchange { stage: Stage::Data, .. }) => self.data_ends_alone(now, rng),
+            Some(_) => self.answer_ends_alone(now, rng),
+            None => {
+                if !self.begins_alone(now, rng) {
+                    self.wake_each(now, rng);
+                }
             }
         }
-        while let Some((station, at)) = self.together.take_before(now + Span(1), &self.phy) {
-            self.part(station, at);
-        }
-        let ongoing = self.exchanges.len();
-        let mut at = 0; // none is skipped: stations that part meanwhile begin later
-        while let Some(station) = self.apart.get(at).copied().map(usize::from) {
-            if self.sends_at[station] <= now {
-                self.begin(now, station, rng);
-            }
-            at += 1;
-        }
-        if ongoing < self.exchanges.len() {
-            self.gather(now); // all sense the beginning, whatever they waited for before
-        }
-        self.next_wake = self.first();
     }
 
     fn next_wake(&self) -> Time {
@@ -667,10 +715,20 @@ impl<P: Packet> SharedMedium<P> for Channel<P> {
             station.settings.position = *position;
         }
         if self.settings.radio.is_some() {
-            self.pairs.forget();
+            self.pairs.move_to(positions);
             self.stations.iter_mut().for_each(|station| station.moved = true);
             self.regroup(now);
             self.next_wake = self.first();
+        }
+    }
+
+    fn common(&self) -> Option<Common> {
+        Some(self.geometry().clone())
+    }
+
+    fn share(&mut self, common: &Common) {
+        if let Ok(geometry) = common.clone().downcast() {
+            self.share_geometry(&geometry);
         }
     }
 

@@ -66,8 +66,8 @@ impl<P: Packet> Channel<P> {
 
     /// Lets stations with the same state share it, after the events at `now`.
     pub(super) fn gather(&mut self, now: Time) {
-        if !self.all_hear {
-            return;
+        if self.apart.len() <= self.exchanges.len() || !self.all_hear {
+            return; // there are at most those whose exchanges are under way
         }
         let Channel { apart, together, stations, sends_at, phy, .. } = self;
         apart.retain(|number| {
@@ -92,6 +92,7 @@ impl<P: Packet> Channel<P> {
         if !self.all_hear {
             return;
         }
+        self.disturb_alone();
         while let Some((station, at)) = self.together.take_before(Time::NEVER, &self.phy) {
             self.part(station, at);
         }

@@ -48,6 +48,11 @@ impl Sensing {
         self.busy > 0
     }
 
+    /// Whether its NAV is set beyond `now`.
+    pub(super) fn is_reserved(&self, now: Time) -> bool {
+        self.nav > now
+    }
+
     /// Whether the station sends, or waits for the answer.
     pub(super) fn is_engaged(&self) -> bool {
         self.engaged
@@ -80,7 +85,11 @@ impl Sensing {
 
     /// Stops the backoff counter. Returns the slots that it has counted.
     fn stop(&mut self, now: Time, phy: &Phy) -> u32 {
-        let counted = now.since(self.counts_from).0 / phy.slot.0; // zero if the count has not begun
+        if now < self.counts_from {
+            self.counts_from = Time::NEVER;
+            return 0; // the count has not begun
+        }
+        let counted = now.since(self.counts_from).0 / phy.slot.0;
         self.counts_from = Time::NEVER;
         u32::try_from(counted).unwrap_or(u32::MAX)
     }
@@ -95,6 +104,13 @@ impl Sensing {
     /// Whether it has heard a single transmission since the medium became busy.
     pub(super) fn hears_clearly(&self) -> bool {
         self.reception == Reception::Clear && !self.engaged
+    }
+
+    /// The state of the sender of the only frame that is on the air, where this is the state of
+    /// all others; `answered` says that the frame is an answer to it.
+    pub(super) fn of_sender(&self, answered: bool) -> Sensing {
+        let busy = u32::from(answered);
+        Sensing { busy, engaged: true, reception: Reception::Clear, ..*self }
     }
 
     /// Marks the present reception as undecodable for reason `by`, unless the station sends itself.

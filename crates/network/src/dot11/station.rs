@@ -70,15 +70,14 @@ impl<P: Packet> Station<P> {
         }
     }
 
-    fn draw(&mut self, rng: &mut dyn Rng) {
+    pub(super) fn draw(&mut self, rng: &mut dyn Rng) {
         self.slots = (rng.uniform() * f64::from(self.cw + 1)) as u32;
     }
 
-    /// A packet arrived. If the medium is busy and the backoff is used up, draws a new backoff.
-    pub(super) fn arrival(&mut self, rng: &mut dyn Rng) {
-        self.waiting += 1;
-        let waits = self.sensing.is_busy() && !self.sensing.is_engaged();
-        if self.waiting == 1 && waits && self.slots == 0 {
+    /// The first packet arrived. If the medium is busy and the backoff is used up, draws a new
+    /// backoff.
+    pub(super) fn redraw(&mut self, rng: &mut dyn Rng) {
+        if self.slots == 0 && self.sensing.is_busy() && !self.sensing.is_engaged() {
             self.draw(rng);
         }
     }
@@ -118,9 +117,14 @@ impl<P: Packet> Station<P> {
         phy: &Phy,
         rng: &mut dyn Rng,
     ) {
+        self.draw_after(lost, phy, rng);
+        self.sensing.resolve(now, ifs);
+    }
+
+    /// Draws the backoff after an exchange.
+    pub(super) fn draw_after(&mut self, lost: bool, phy: &Phy, rng: &mut dyn Rng) {
         self.cw = if lost { (2 * self.cw + 1).min(phy.cw.1) } else { phy.cw.0 };
         self.draw(rng);
-        self.sensing.resolve(now, ifs);
     }
 
     /// Whether a packet whose first attempt begins now will be lost whatever the attempts.

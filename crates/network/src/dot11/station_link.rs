@@ -1,5 +1,6 @@
 //! The packets of one station for another, in order.
 
+use crate::radio::LastReception;
 use std::collections::VecDeque;
 
 /// A packet that waits for its acknowledgement.
@@ -26,11 +27,13 @@ pub(super) struct StationLink<P> {
     pub(super) queue: VecDeque<Pending<P>>,
     /// Number of packets from the front that the receiver has passed on.
     released: usize,
+    /// The last probabilities with which data, and an answer to it, was received.
+    pub(super) last: [LastReception; 2],
 }
 
 impl<P: Copy> StationLink<P> {
     pub(super) fn new(from: usize, to: Option<usize>) -> Self {
-        StationLink { from, to, queue: VecDeque::new(), released: 0 }
+        StationLink { from, to, queue: VecDeque::new(), released: 0, last: Default::default() }
     }
 
     pub(super) fn push(&mut self, packet: P, order: u64) {
@@ -52,7 +55,14 @@ impl<P: Copy> StationLink<P> {
     }
 
     /// Calls `each` with the first `packets` pending packets.
+    #[inline(always)] // runs for every frame
     pub(super) fn each_pending(&mut self, packets: usize, mut each: impl FnMut(&mut Pending<P>)) {
+        if packets == 1
+            && let Some(front) = self.queue.front_mut()
+            && !front.done
+        {
+            return each(front); // mostly
+        }
         let (mut left, mut at) = (packets, 0);
         while left > 0
             && let Some(waiting) = self.queue.get_mut(at)
@@ -67,6 +77,7 @@ impl<P: Copy> StationLink<P> {
 
     /// The next packet that the receiver passes on: received packets in order, without those given
     /// up.
+    #[inline] // runs for every packet
     pub(super) fn release(&mut self) -> Option<P> {
         while let Some(next) = self.queue.get(self.released) {
             if !next.received && !next.done {
@@ -81,6 +92,7 @@ impl<P: Copy> StationLink<P> {
     }
 
     /// Removes finished packets from the front.
+    #[inline] // runs for every packet
     pub(super) fn forget(&mut self) {
         while self.released > 0 && self.queue.front().is_some_and(|front| front.done) {
             self.queue.pop_front();

@@ -69,6 +69,16 @@ impl Fading {
     }
 }
 
+impl Fading {
+    /// The factors ρⁿ and √(1 − ρ²ⁿ) of x ← ρⁿ x + √(1 − ρ²ⁿ) N, for n TTIs. Before the first use,
+    /// x has its stationary distribution: 0 and 1.
+    fn step(&self, passed: u64) -> (f64, f64) {
+        let spans = passed as f64 * TTI.0 as f64 / self.coherence.0 as f64;
+        let kept = libm::exp(-spans);
+        (kept, libm::sqrt(1.0 - kept * kept))
+    }
+}
+
 /// Bits per symbol at a signal-to-noise ratio in dB; zero below the first threshold.
 fn efficiency(snr_db: f64) -> f64 {
     let reported = QUALITIES.iter().rev().find(|(threshold, _)| snr_db >= *threshold);
@@ -91,28 +101,38 @@ pub(super) struct Channel {
     off: f64,
     /// The TTI of that value; `None` before the first use.
     at: Option<u64>,
+    /// The last number of TTIs between two values, with [`Fading::step`] for it: mostly one.
+    last: (u64, (f64, f64)),
 }
 
 impl Channel {
     pub(super) fn new(mean_db: f64, fading: Option<Fading>) -> Self {
-        Channel { mean_db, fading, off: 0.0, at: None }
+        let last = (0, fading.map_or((1.0, 0.0), |fading| fading.step(0)));
+        Channel { mean_db, fading, off: 0.0, at: None, last }
     }
 
     /// The signal-to-noise ratio in dB during a TTI; `tti` must not decrease between calls. TTIs in
     /// between need no draws: the process is Markov, so its value after n TTIs takes one draw.
     fn snr_db(&mut self, tti: u64, rng: &mut dyn Rng) -> f64 {
-        let Some(Fading { deviation_db, coherence }) = self.fading else {
+        let Some(fading) = self.fading else {
             return self.mean_db;
         };
         let passed = self.at.map(|at| tti.saturating_sub(at));
         if passed != Some(0) {
-            // x ← ρⁿ x + √(1 − ρ²ⁿ) N; before the first use, x has its stationary distribution.
-            let spans = |passed: u64| passed as f64 * TTI.0 as f64 / coherence.0 as f64;
-            let kept = passed.map_or(0.0, |passed| libm::exp(-spans(passed)));
-            self.off = kept * self.off + libm::sqrt(1.0 - kept * kept) * gaussian(rng);
+            let (kept, drawn) = passed.map_or((0.0, 1.0), |passed| self.step(fading, passed));
+            self.off = kept * self.off + drawn * gaussian(rng);
             self.at = Some(tti);
         }
-        self.mean_db + deviation_db * self.off
+        self.mean_db + fading.deviation_db * self.off
+    }
+
+    /// [`Fading::step`], kept from the call before if it was for as many TTIs.
+    fn step(&mut self, fading: Fading, passed: u64) -> (f64, f64) {
+        if self.last.0 != passed {
+            self.last = (passed, fading.step(passed));
+        }
+        debug_assert_eq!(self.last.1, fading.step(passed), "computed anew");
+        self.last.1
     }
 
     /// Bits that a resource block carries in a TTI; a fraction `overhead` of its symbols carries no

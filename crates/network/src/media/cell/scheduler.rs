@@ -69,6 +69,8 @@ pub(super) struct Allocator {
     blocks: u32,
     /// 1 / t_c, with t_c in TTIs.
     weight: f64,
+    /// The last number of TTIs by which an average decayed, with the factor: mostly one.
+    decay: (u64, f64),
     users: Vec<History>,
     /// The user whose turn it is; a user without demand passes the turn to the next one.
     turn: usize,
@@ -82,7 +84,8 @@ impl Allocator {
     pub(super) fn new(scheduler: Scheduler, averaging: Span, blocks: u32, users: usize) -> Self {
         let weight = TTI.0 as f64 / averaging.0.max(TTI.0) as f64;
         let users = vec![History::default(); users];
-        Allocator { scheduler, blocks, weight, users, turn: 0, left: blocks }
+        let decay = (0, 1.0);
+        Allocator { scheduler, blocks, weight, decay, users, turn: 0, left: blocks }
     }
 
     pub(super) fn blocks(&self) -> u32 {
@@ -130,7 +133,11 @@ impl Allocator {
         let History { average, at, .. } = &mut self.users[user];
         let passed = tti.saturating_sub(*at);
         if passed > 0 {
-            *average *= libm::pow(1.0 - self.weight, passed as f64);
+            if self.decay.0 != passed {
+                self.decay = (passed, libm::pow(1.0 - self.weight, passed as f64));
+            }
+            debug_assert_eq!(self.decay.1, libm::pow(1.0 - self.weight, passed as f64));
+            *average *= self.decay.1;
             *at = tti;
         }
         *average
