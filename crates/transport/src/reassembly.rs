@@ -2,7 +2,7 @@
 
 use crate::ranges::RangeSet;
 use std::hint::select_unpredictable;
-use wire::Range;
+use wire::{Data, Range};
 
 /// Received data of a connection, and the buffer for it.
 #[derive(Debug)]
@@ -30,6 +30,16 @@ struct Beyond {
 impl Reassembly {
     pub(crate) fn new(buffer: u64) -> Self {
         Reassembly { next: 0, newest: u64::MAX, buffer, beyond: None }
+    }
+
+    /// Adds `data` of a path that now expects `next`; the order of an `only` path is the
+    /// connection's.
+    #[inline(always)] // runs for every segment
+    pub(crate) fn follow(&mut self, data: &Data, next: u64, only: bool) {
+        match only {
+            true => self.next = next,
+            false => self.insert(Range { start: data.dsn, end: data.dsn + u64::from(data.len) }),
+        }
     }
 
     /// Adds the bytes of `range`; bytes beyond the buffer are dropped.

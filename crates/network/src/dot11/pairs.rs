@@ -97,19 +97,7 @@ impl Pairs {
 
     /// The received power; `computed` gives it if it is not known.
     pub(super) fn power(&self, from: usize, to: usize, computed: impl FnOnce() -> f64) -> f64 {
-        if self.moves().is_none() {
-            return computed();
-        }
-        let Geometry { stations, power, .. } = &*self.geometry;
-        let (pair, back) = (&power[from * stations + to], &power[to * stations + from]);
-        if let Some(value) = known(pair) {
-            debug_assert!(value == computed(), "the power from {from} at {to}, computed anew");
-            return value;
-        }
-        let value = computed();
-        keep(pair, value);
-        keep(back, value);
-        value
+        self.value(&self.geometry.power, (from, to), true, computed)
     }
 
     /// The probability of success; `computed` gives it if it is not known. `mutual` says that it is
@@ -121,19 +109,32 @@ impl Pairs {
         mutual: bool,
         computed: impl FnOnce() -> f64,
     ) -> f64 {
+        self.value(&self.geometry.success, (from, to), mutual, computed)
+    }
+
+    /// The value of a pair in `values`; `computed` gives it if it is not known, and `mutual` says
+    /// that it is the same both ways.
+    #[inline(always)] // runs for every frame
+    fn value(
+        &self,
+        values: &[AtomicU64],
+        (from, to): (usize, usize),
+        mutual: bool,
+        computed: impl FnOnce() -> f64,
+    ) -> f64 {
         if self.moves().is_none() {
             return computed();
         }
-        let Geometry { stations, success, .. } = &*self.geometry;
-        let (pair, back) = (&success[from * stations + to], &success[to * stations + from]);
+        let stations = self.geometry.stations;
+        let pair = &values[from * stations + to];
         if let Some(value) = known(pair) {
-            debug_assert!(value == computed(), "the success from {from} to {to}, computed anew");
+            debug_assert!(value == computed(), "the value from {from} to {to}, computed anew");
             return value;
         }
         let value = computed();
         keep(pair, value);
         if mutual {
-            keep(back, value);
+            keep(&values[to * stations + from], value);
         }
         value
     }

@@ -88,9 +88,7 @@ impl Red {
             1.0
         }
     }
-}
 
-impl Red {
     /// An average below this, which is below `min_th`, can be taken for zero. It cannot grow while
     /// the queue is empty, and vanishes in the sum with the first packet that waits, of which
     /// `w_q` enters the average.

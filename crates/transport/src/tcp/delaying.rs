@@ -5,7 +5,7 @@ use super::receiver::{Acks, Receiver, linux};
 use super::usual::UsualAck;
 use crate::options::DelayedAck;
 use units::{Span, Time};
-use wire::{Ack, Data, Flags, Range};
+use wire::{Ack, Data, Flags};
 
 /// What a receiver with delayed ACKs did with a segment that may be usual.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl Receiver {
     pub fn on_delayed_data(&mut self, now: Time, path: usize, data: &Data) -> DelayedData {
         // Looked up once: after each store through `self` they would be read again.
         let Receiver { settings, paths, data: connection, adaptive, acks } = self;
-        let (options, single) = (&settings.options, paths.len() == 1);
+        let (options, only) = (&settings.options, paths.len() == 1);
         let side = &mut paths[path];
         let in_order = data.seq == side.next && side.out_of_order.is_empty();
         let plain = data.len > 0 && (data.flags, side.echoed) == (Flags::NONE, Flags::NONE);
@@ -34,12 +34,7 @@ impl Receiver {
         }
         let next = side.next + u64::from(data.len);
         (side.next, side.expected) = (next, next);
-        match single {
-            true => connection.next = next, // the path's order is the connection's
-            false => {
-                connection.insert(Range { start: data.dsn, end: data.dsn + u64::from(data.len) });
-            }
-        }
+        connection.follow(data, next, only);
         // The next ACK echoes the first of the delayed segments.
         let alone = side.due == Time::NEVER;
         if alone {

@@ -12,7 +12,7 @@
 use super::Receiver;
 use super::receiver::Acks;
 use units::{Span, Time};
-use wire::{Ack, Data, Flags, Range, Sacks};
+use wire::{Ack, Data, Flags, Sacks};
 
 /// An ACK without SACK blocks, transit time and flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,17 +46,9 @@ impl Receiver {
             return None;
         }
         let (next, echo) = (side.next, side.echo);
-        self.put_in_order(data);
+        let only = self.paths.len() == 1;
+        self.data.follow(data, next, only);
         Some(self.usual_ack(next, echo))
-    }
-
-    /// Adds data that a path has received to the connection's data.
-    #[inline(always)] // runs for every segment
-    pub(super) fn put_in_order(&mut self, data: &Data) {
-        match &*self.paths {
-            [only] => self.data.next = only.next, // the path's order is the connection's
-            _ => self.deliver(Range { start: data.dsn, end: data.dsn + u64::from(data.len) }),
-        }
     }
 
     /// An ACK of a path that expects `next`.
