@@ -2,7 +2,7 @@
 # Builds a wheel with the controllers for the kernel into target/wheels. libelf and zlib are put
 # into it (auditwheel, patchelf); its tag names the oldest glibc that has what it uses.
 # The module is compiled twice: the second time with a profile of the first, which makes the
-# simulator some 1.15 times as fast (docs/explanation/speed.md). The simulator's results are the same.
+# simulator 1.1 to 1.2 times as fast (docs/explanation/speed.md). Its results are the same.
 set -eu
 cd "$(dirname "$0")/.."
 tools=target/wheel-tools
@@ -16,7 +16,7 @@ rustup component add llvm-tools >/dev/null 2>&1 || true
 host=$(rustc -vV | sed -n 's/^host: //p')
 profile=--pgo
 [ -x "$(rustc --print sysroot)/lib/rustlib/$host/bin/llvm-profdata" ] || {
-	echo "note: rustup's component llvm-tools is missing: the wheel is built without a profile, and is slower" >&2
+	echo "note: rustup's component llvm-tools is missing; without a profile the wheel is slower" >&2
 	profile=
 }
 rm -rf target/wheels
