@@ -2,7 +2,7 @@
 # Builds a wheel with the controllers for the kernel into target/wheels. libelf and zlib are put
 # into it (auditwheel, patchelf); its tag names the oldest glibc that has what it uses.
 # The module is compiled twice: the second time with a profile of the first, which makes the
-# simulator 1.1 to 1.2 times as fast (docs/explanation/speed.md). Its results are the same.
+# simulator some 1.1 times as fast (docs/explanation/speed.md). Its results are the same.
 set -eu
 cd "$(dirname "$0")/.."
 tools=target/wheel-tools
