@@ -8,10 +8,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import resources
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from . import _core
@@ -182,10 +184,12 @@ def without_none(value: Any) -> Any:
     return value
 
 
-def shipped() -> dict[str, Path]:
+@cache
+def shipped() -> Mapping[str, Path]:
     """The scenarios that come with the package: name (such as "khalili/scenario-c") and file."""
     root = Path(str(resources.files("anabranch") / "scenarios"))
-    return {str(f.relative_to(root).with_suffix("")): f for f in sorted(root.rglob("*.toml"))}
+    files = sorted(root.rglob("*.toml"))
+    return MappingProxyType({str(f.relative_to(root).with_suffix("")): f for f in files})
 
 
 def shipped_name(text: str) -> str:

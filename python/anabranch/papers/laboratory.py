@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
 from typing import Protocol
 
 from ..makers import Core, Maker, Wanted
 from ..offers import UnknownName, unknown
 from ..result import Result
-from ..scenario import load
+from ..scenario import Scenario, load
 
 Progress = Callable[[str, float, float], object]
 """Called with the name of the configuration at work, the work done and the work in all."""
@@ -28,12 +30,19 @@ class Configuration:
     controller: str | None = None
     overrides: tuple[str, ...] = ()
     series: bool = False
-    weight: float = 1.0
-    """Rough work of a replication, for the progress bar."""
+    weight: float = field(default=1.0, compare=False)
+    """Rough work of a replication, for the progress bar; equal configurations are equal runs."""
 
-    def same_runs(self, other: Configuration) -> bool:
-        """Whether two cells are the same runs under two names."""
-        return replace(self, weight=other.weight) == other
+
+@cache
+def _loaded(scenario: str, changed_ns: int) -> Scenario:
+    return load(scenario)
+
+
+def scenario_of(cell: Configuration) -> Scenario:
+    """The scenario of a cell; a file is read again when it has changed. Raises ScenarioError."""
+    file = Path(cell.scenario)
+    return _loaded(cell.scenario, file.stat().st_mtime_ns if file.is_file() else 0)
 
 
 class ReportProgress(Protocol):
@@ -93,7 +102,7 @@ class Simulation:
         """Announces the runs of all configurations."""
         self.maker.announce(
             Wanted(
-                load(one.scenario),
+                scenario_of(one),
                 tuple(range(1, seeds + 1)),
                 one.controller,
                 one.overrides,
@@ -107,7 +116,7 @@ class Simulation:
     ) -> Result:
         """Simulates a configuration."""
         return self.maker.run(
-            load(configuration.scenario),
+            scenario_of(configuration),
             range(1, seeds + 1),
             controller=configuration.controller,
             overrides=configuration.overrides,
@@ -143,6 +152,7 @@ class Laboratory:
         work = {name: self.world.work(name, self.configurations[name], self.seeds) for name in todo}
         whole = sum(work.values())
         self.world.begin({name: self.configurations[name] for name in todo}, self.seeds, whole)
+        known = {self.configurations[name]: result for name, result in self.results.items()}
         before = 0.0
         for name in todo:
 
@@ -152,22 +162,23 @@ class Laboratory:
                 if progress:
                     progress(name + what, before + work[name] * done / total, whole)
 
-            if not self._run_configuration(name, tell):
+            if not self._run_configuration(name, known, tell):
                 self.interrupted = True
                 return
             before += work[name]
         if progress:
             progress("done", whole, whole)
 
-    def _run_configuration(self, name: str, tell: ReportProgress) -> bool:
-        """Runs a configuration and keeps its finished replications; False if some did not
-        finish.
+    def _run_configuration(
+        self, name: str, known: dict[Configuration, Result], tell: ReportProgress
+    ) -> bool:
+        """Runs a configuration, unless the result of the same runs is known, and keeps its finished
+        replications; False if some did not finish.
         """
         try:
             tell(0.0, 1.0)
             own = self.configurations[name]
-            same = next((k for k in self.results if self.configurations[k].same_runs(own)), "")
-            result = self.results[same] if same else self.world.run(name, own, self.seeds, tell)
+            result = known[own] if own in known else self.world.run(name, own, self.seeds, tell)
         except NoResult as why:
             self.absent[name] = str(why)
             return True
@@ -175,7 +186,7 @@ class Laboratory:
             return False
         complete = bool(result.provenance["complete"])
         if complete or len(result.runs) >= LEAST_RUNS:
-            self.results[name] = result
+            self.results[name] = known[own] = result
         return complete
 
     def paired(self, names: Iterable[str]) -> Laboratory:

@@ -188,19 +188,15 @@ class Environment:
 
     def _home(self, name: str) -> Environment:
         """The environment that defines a name. Raises Problem for an unknown one."""
-        for env in (self, *self._outer()):
+        env: Environment | None = self
+        while env is not None:
             if name in env.defined:
                 return env
+            env = env.outer
         raise Problem(f"there is no {name!r}{offer(name, self._names())}")
 
-    def _outer(self) -> Iterator[Environment]:
-        env = self.outer
-        while env is not None:
-            yield env
-            env = env.outer
-
     def _names(self) -> list[str]:
-        return [name for env in (self, *self._outer()) for name in env.defined]
+        return [*self.defined, *(self.outer._names() if self.outer else ())]
 
     def evaluated(self, expression: Expression) -> Any:
         """The value of an expression here. Raises Problem, which quotes the expression."""

@@ -11,15 +11,14 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, NewType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..scenario import Scenario, load
+from ..scenario import Scenario
 from ..statistics import Interval, interval, jain, significant
-from .laboratory import Configuration, Laboratory
+from .laboratory import Configuration, Laboratory, scenario_of
 
 Floats = NDArray[np.float64]
 """A value for each seed, shape (seeds,)."""
@@ -454,19 +453,8 @@ def signed_percent(values: Values) -> str:
 
 
 @cache
-def _loaded(scenario: str, changed_ns: int) -> Scenario:
-    return load(scenario)
-
-
-@cache
 def _plan(scenario: Scenario, controller: str | None, overrides: tuple[str, ...]) -> Any:
     return scenario.plan(controller=controller, overrides=list(overrides))
-
-
-def scenario_of(cell: Configuration) -> Scenario:
-    """The scenario of a cell; a file is read again when it has changed. Raises ScenarioError."""
-    file = Path(cell.scenario)
-    return _loaded(cell.scenario, file.stat().st_mtime_ns if file.is_file() else 0)
 
 
 def plan_of(cell: Configuration) -> Any:

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..result import Recording, Result, run
-from ..scenario import Scenario, load
-from .laboratory import Configuration
+from ..scenario import Scenario
+from .laboratory import Configuration, scenario_of
 from .library import Floats
 
 
@@ -22,7 +22,7 @@ from .library import Floats
 def logged(one: Configuration, seeds: tuple[int, ...]) -> Result:
     """A cell run again with its events written down."""
     asked: dict[str, Any] = {"controller": one.controller, "overrides": one.overrides}
-    return run(load(one.scenario), seeds, series=one.series, events=True, **asked)
+    return run(scenario_of(one), seeds, series=one.series, events=True, **asked)
 
 
 Event = Mapping[str, Any]

@@ -8,8 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...scenario import load
-from ..laboratory import Configuration
+from ..laboratory import Configuration, scenario_of
 from ..library import Floats
 from ..logs import Event, Steps, steps, traced
 from .reading import ENSEMBLE
@@ -49,7 +48,7 @@ class PathLog:
 @lru_cache(maxsize=2)
 def logged(cell: Configuration) -> list[PathLog]:
     """A run of a cell with seed 1: the log of each of the ensemble's paths."""
-    result, traces = traced(load(cell.scenario), ENSEMBLE, overrides=cell.overrides)
+    result, traces = traced(scenario_of(cell), ENSEMBLE, overrides=cell.overrides)
     payload = next(c.payload_bytes for c in result.plan.classes if c.name == ENSEMBLE)
     return [_read(events, payload) for events in traces]
 
