@@ -70,6 +70,7 @@ impl<P: Packet> HostQueue<P> {
     }
 
     /// Offers a packet; returns whether it is accepted.
+    #[inline(always)] // runs for every packet, and would copy it once more
     pub(crate) fn offer(
         &mut self,
         now: Time,

@@ -152,6 +152,7 @@ fn empty() -> World {
         feeders: Feeders::default(),
         media: SharedMedia::default(),
         outcomes: Vec::new(),
+        woken_medium: None,
         script: Vec::new(),
         sources: Numbering::default(),
         agenda: Agenda::new(&[], Time::ZERO),

@@ -132,6 +132,8 @@ pub(crate) struct World {
     pub(crate) media: SharedMedia<PackedSegment>,
     /// The outcomes of a woken medium; kept to reuse its memory.
     pub(crate) outcomes: Vec<Outcome<PackedSegment>>,
+    /// The medium that is being woken: it is scheduled again afterwards, whatever it is offered.
+    pub(crate) woken_medium: Option<u32>,
     /// Sorted by time, the next one last.
     pub(crate) script: Vec<(Time, Action)>,
     pub(crate) sources: Numbering,
@@ -308,7 +310,7 @@ impl World {
     fn wake_other(&mut self, source: EventSource) {
         let woken = self.sources.wake(source);
         if let Wake::Medium(medium) = woken {
-            return self.wake_medium(medium); // which schedules it again
+            return self.wake_medium(source, medium); // which schedules it again
         }
         let moved = match woken {
             Wake::Sender(flow) => self.next_wake_up(flow),

@@ -50,6 +50,7 @@ const SHIFT: u32 = 46;
 
 impl Histogram {
     /// Counts `value`, which is not negative.
+    #[inline(always)] // runs for every sample of every queue
     pub fn add(&mut self, value: f64) {
         let bucket = value.max(0.0).to_bits() >> SHIFT;
         let (exponent, within) = (bucket / BUCKETS as u64, bucket as usize % BUCKETS);
@@ -61,6 +62,8 @@ impl Histogram {
     }
 
     /// The place of the octave of `exponent`, which is added if there is none.
+    #[cold]
+    #[inline(never)] // keeps the code of values in the same octave short
     fn place(&mut self, exponent: u64) -> usize {
         self.octaves.binary_search_by_key(&exponent, |octave| octave.exponent).unwrap_or_else(
             |at| {

@@ -2,6 +2,9 @@
 
 use wire::Range;
 
+/// Ranges at the end that are looked through one after another before a search.
+const NEAR: usize = 4;
+
 /// Sorted ranges. Two words, because nearly every set of a large run is empty.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RangeSet {
@@ -55,6 +58,7 @@ impl RangeSet {
     }
 
     /// Adds a range and returns how many of its bytes are new.
+    #[inline(always)] // runs for every segment behind a hole
     pub(crate) fn insert(&mut self, range: Range) -> u64 {
         if range.is_empty() {
             return 0;
@@ -63,15 +67,48 @@ impl RangeSet {
         // Mostly it is the newest data.
         match ranges.last_mut() {
             Some(last) if last.end == range.start => last.end = range.end,
-            Some(last) if last.end > range.start => return self.merge(range),
+            Some(last) if last.end > range.start => return self.insert_within(range),
             _ => ranges.push(range),
         }
         self.bytes += range.len();
         range.len()
     }
 
-    /// Adds a range that is not beyond all others.
+    /// Adds a range that is not beyond all others: mostly it is in one of the last ranges, follows
+    /// one, or lies between two.
     #[inline(never)] // keeps the code for the newest data short
+    fn insert_within(&mut self, range: Range) -> u64 {
+        let Some(List { ranges }) = self.list.as_deref_mut() else {
+            return 0;
+        };
+        let mut after = ranges.len();
+        for own in ranges.iter().rev().take(NEAR) {
+            if own.start <= range.start {
+                break;
+            }
+            after -= 1;
+        }
+        let (before, next) = ranges.split_at_mut(after);
+        let free = next.first().is_none_or(|next| range.end < next.start);
+        let added = match before.last_mut() {
+            Some(own) if own.start <= range.start && range.end <= own.end => return 0,
+            Some(own) if own.start <= range.start && range.start <= own.end && free => {
+                let added = range.end - own.end;
+                own.end = range.end;
+                added
+            }
+            Some(own) if own.end < range.start && free => {
+                ranges.insert(after, range);
+                range.len()
+            }
+            _ => return self.merge(range),
+        };
+        self.bytes += added;
+        added
+    }
+
+    /// Adds a range in any place.
+    #[inline(never)] // keeps the code for the last ranges short
     fn merge(&mut self, range: Range) -> u64 {
         let Some(List { ranges }) = self.list.as_deref_mut() else {
             return 0;
@@ -105,6 +142,9 @@ impl RangeSet {
         let Some(List { ranges }) = self.list.as_deref_mut() else {
             return 0;
         };
+        if ranges.first().is_none_or(|first| edge <= first.start) {
+            return 0;
+        }
         let mut removed = 0;
         let whole = ranges.partition_point(|r| r.end <= edge);
         removed += ranges.drain(..whole).map(Range::len).sum::<u64>();
@@ -142,8 +182,14 @@ impl RangeSet {
 
     /// The range that contains the byte `at`.
     pub(crate) fn containing(&self, at: u64) -> Option<Range> {
-        let index = self.ranges().partition_point(|r| r.end <= at);
-        self.ranges().get(index).copied().filter(|r| r.start <= at)
+        let ranges = self.ranges();
+        let near = ranges.iter().rev().take(NEAR).find(|r| r.start <= at);
+        let found = match near {
+            None if ranges.len() <= NEAR => None,
+            None => ranges.get(ranges.partition_point(|r| r.end <= at)).filter(|r| r.start <= at),
+            Some(own) => Some(own).filter(|r| at < r.end),
+        };
+        found.copied()
     }
 
     /// The first bytes from `from` on, below `limit`, that are *not* in the set.
@@ -169,10 +215,21 @@ impl RangeSet {
     /// Removes the ranges that begin at or below `edge`, and those that touch them. Returns where
     /// the last one of them ends, at least `edge`.
     pub(crate) fn take_front_at(&mut self, edge: u64) -> u64 {
+        let Some(List { ranges }) = self.list.as_deref_mut() else {
+            return edge;
+        };
         let mut end = edge;
-        while let Some(first) = self.ranges().first().filter(|first| first.start <= end) {
-            end = end.max(first.end);
-            self.remove_below(end);
+        let (mut taken, mut bytes) = (0, 0);
+        for own in ranges.iter() {
+            if own.start > end {
+                break;
+            }
+            end = end.max(own.end);
+            (taken, bytes) = (taken + 1, bytes + own.len());
+        }
+        if taken > 0 {
+            ranges.drain(..taken);
+            self.bytes -= bytes;
         }
         end
     }

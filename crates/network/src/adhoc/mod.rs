@@ -157,6 +157,7 @@ impl<P: Packet> Adhoc<P> {
     }
 
     /// Puts a packet into the queue of its current station.
+    #[inline(always)] // runs for every hop, and would copy the packet once more
     fn enqueue(&mut self, now: Time, packet: RoutedPacket<P>, rng: &mut dyn Rng) -> bool {
         let station = &mut self.stations[usize::from(self.trails.node(packet.trail))];
         let taken = station.host.offer(now, LinkPacket { link: 0, packet }, rng);
@@ -181,6 +182,7 @@ impl<P: Packet> Adhoc<P> {
     }
 
     /// Sends a packet to its next hop, buffers it, or drops it without a route.
+    #[inline(always)] // runs for every hop, and would copy the packet once more
     fn forward(&mut self, now: Time, node: Node, packet: RoutedPacket<P>, rng: &mut dyn Rng) {
         let header = self.header(&packet);
         let LinkState { ends, target, .. } = &self.links[packet.link as usize];
@@ -201,10 +203,13 @@ impl<P: Packet> Adhoc<P> {
             }
             NextHop::Unreachable => self.drop_unreachable(packet),
         }
-        self.run_actions(now, actions, rng);
+        if !actions.is_empty() {
+            self.run_actions(now, actions, rng); // seldom
+        }
     }
 
     /// The addresses of a packet, for routers.
+    #[inline] // runs for every hop
     fn header(&self, packet: &RoutedPacket<P>) -> PacketHeader {
         PacketHeader {
             source: self.trails.source(packet.trail),
@@ -215,6 +220,7 @@ impl<P: Packet> Adhoc<P> {
 
     /// The station link to a neighbour: one for packets, and one for routing messages, which have
     /// priority.
+    #[inline] // runs for every hop
     fn station_link(&mut self, from: Node, to: Node, messages: bool) -> u32 {
         let Adhoc { stations, channel, .. } = self;
         let links = &mut stations[usize::from(from)].to;

@@ -76,6 +76,7 @@ pub(super) struct Trails {
 
 impl Trails {
     /// The trail that extends `before` by `node`, or begins at `node`.
+    #[inline] // runs for every hop
     pub(super) fn step(&mut self, before: Option<u32>, node: Node) -> u32 {
         let newest = before.and_then(|before| self.steps[before as usize].newest);
         if let Some((_, trail)) = newest.filter(|(last, _)| *last == node) {

@@ -290,6 +290,7 @@ impl<P: Packet> Channel<P> {
     }
 
     /// The power at `to` of the signal from `from`, in mW.
+    #[inline] // runs twice for every frame
     pub(super) fn power(&self, from: usize, to: usize) -> f64 {
         let Some(radio) = self.settings.radio else {
             return 1.0;
@@ -321,6 +322,7 @@ impl<P: Packet> Channel<P> {
     }
 
     /// A packet reached the driver of a station.
+    #[inline(always)] // runs for every packet
     fn arrival(&mut self, now: Time, from: usize, rng: &mut dyn Rng) {
         let station = &mut self.stations[from];
         station.waiting += 1;
@@ -371,6 +373,7 @@ impl<P: Packet> Channel<P> {
     }
 
     /// The driver of a station takes packets from its host while the ring has room.
+    #[inline(always)] // runs for every packet
     fn fill(&mut self, now: Time, from: usize, rng: &mut dyn Rng) {
         while self.stations[from].waiting < self.stations[from].settings.ring {
             let Some(LinkPacket { link, packet }) = self.stations[from].host.take(now) else {
@@ -402,7 +405,7 @@ impl<P: Packet> Channel<P> {
     }
 
     /// The exchange that begins when the first station of `link` sends its oldest packets.
-    #[inline]
+    #[inline(always)] // runs for every frame
     pub(super) fn first_stage(&mut self, now: Time, link: u32, rng: &mut dyn Rng) -> Exchange {
         let mode = self.mode(link);
         let (packets, bytes) = self.aggregate(link, mode);
@@ -424,6 +427,7 @@ impl<P: Packet> Channel<P> {
     }
 
     /// The link of a station whose first packet has waited longest.
+    #[inline(always)] // runs for every frame
     pub(super) fn oldest_link(&self, station: usize) -> Option<u32> {
         let links = &self.stations[station].links;
         if let [only] = **links {
@@ -434,11 +438,13 @@ impl<P: Packet> Channel<P> {
     }
 
     /// How a station chooses its mode.
+    #[inline] // runs for every frame
     pub(super) fn choice(&self, station: usize) -> ModeChoice {
         self.stations[station].mode.map_or(self.settings.mode, ModeChoice::Fixed)
     }
 
     /// The mode in which a link sends now.
+    #[inline(always)] // runs for every frame
     fn mode(&self, link: u32) -> usize {
         let StationLink { from, to, .. } = self.links[link as usize];
         let Some(to) = to else {
@@ -456,6 +462,7 @@ impl<P: Packet> Channel<P> {
     }
 
     /// Number of packets in one transmission, and its bytes; a single packet is not an aggregate.
+    #[inline(always)] // runs for every frame
     fn aggregate(&self, link: u32, mode: usize) -> (usize, u32) {
         let (phy, link) = (&self.phy, &self.links[link as usize]);
         let Some(first) = link.next().map(|waiting| waiting.packet.bytes()) else {
@@ -513,6 +520,7 @@ impl<P: Packet> Channel<P> {
     }
 
     /// The receiver passes on the packets that are in order.
+    #[inline(always)] // runs for every frame
     pub(super) fn pass_on(&mut self, link: u32, at: usize) {
         while let Some(packet) = self.links[link as usize].release() {
             self.outcomes.push(Outcome::Arrived { link, at: at as u32, packet });
@@ -582,6 +590,7 @@ impl<P: Packet> Channel<P> {
     }
 
     /// Packets of an exchange that are acknowledged or out of attempts have left.
+    #[inline(always)] // runs for every frame
     pub(super) fn take_out(&mut self, exchange: &Exchange, answered: bool) -> End {
         let Exchange { from, to, link, packets, .. } = *exchange;
         let most = self.settings.attempts;
@@ -614,6 +623,7 @@ impl<P: Packet> Channel<P> {
 
     /// Packets of an exchange have left: its receiver passes on those that have waited for them,
     /// and the driver of its sender takes new ones.
+    #[inline(always)] // runs for every frame
     pub(super) fn refill(&mut self, now: Time, exchange: &Exchange, rng: &mut dyn Rng) {
         let Exchange { from, to, link, .. } = *exchange;
         match to {

@@ -35,6 +35,7 @@ impl<P: Packet> Channel<P> {
     }
 
     /// Probability that `station` receives this many bytes from `sender` with this interference.
+    #[inline] // runs twice for every frame
     pub(super) fn received(
         &self,
         sender: usize,
@@ -55,7 +56,7 @@ impl<P: Packet> Channel<P> {
     }
 
     /// Whether the present receiver receives the frame that ends now.
-    #[inline] // runs twice for every frame
+    #[inline(always)] // runs twice for every frame
     pub(super) fn arrives(&self, exchange: &Exchange, bytes: u32, rng: &mut dyn Rng) -> bool {
         let (Some(from), Some(to)) = (exchange.sender(), exchange.receiver()) else {
             return false;
@@ -72,6 +73,7 @@ impl<P: Packet> Channel<P> {
 
     /// Decides which packets of an exchange are received. Returns whether any is, in which case the
     /// receiver sends an acknowledgement.
+    #[inline(always)] // runs for every frame
     pub(super) fn receive(&mut self, exchange: &Exchange, rng: &mut dyn Rng) -> bool {
         let link = exchange.link as usize;
         if exchange.packets == 1

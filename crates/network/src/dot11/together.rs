@@ -75,6 +75,7 @@ impl Together {
     }
 
     /// A transmission begins; all of the stations sense it.
+    #[inline] // runs twice for every frame
     pub(super) fn sense(&mut self, now: Time, phy: &Phy) {
         self.counted += u64::from(self.sensing.sense(now, phy));
     }

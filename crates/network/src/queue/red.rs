@@ -76,6 +76,7 @@ pub enum Spacing {
 
 impl Red {
     /// The drop probability at average queue length `avg` in packets.
+    #[inline] // runs for every packet that is judged
     pub fn curve(&self, avg: f64) -> f64 {
         let Red { min: Packets(min_th), max: Packets(max_th), max_p, gentle, .. } = *self;
         if avg < min_th {

@@ -345,6 +345,7 @@ impl Path {
     }
 
     /// The step of recovery for one ACK: finds further losses, then asks PRR for the allowance.
+    #[inline(always)] // runs for every ACK in a recovery
     fn reduce(
         &mut self,
         now: Time,

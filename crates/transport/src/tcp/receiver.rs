@@ -417,21 +417,22 @@ impl Path {
     }
 
     /// Keeps a range that arrived above a hole, for the SACK `blocks` too if there are any.
+    #[inline(always)] // it has one caller
     fn hold(&mut self, range: Range, blocks: bool) {
         self.out_of_order.insert(range);
         if !blocks {
             return;
         }
         let Reported { recent, .. } = &mut **self.reported.get_or_insert_default();
-        let again = recent.iter().position(|at| {
-            self.out_of_order.containing(*at) == self.out_of_order.containing(range.start)
-        });
+        let own = self.out_of_order.containing(range.start).unwrap_or(range);
+        let again = recent.iter().position(|at| own.start <= *at && *at < own.end);
         let replaced = again.unwrap_or(MAX_SACKS - 1);
         recent.copy_within(0..replaced, 1);
         recent[0] = range.start;
     }
 
     /// RFC 2018 §4: the range of the newest segment first, then those reported most recently.
+    #[inline(always)] // it has one caller
     fn sacks(&mut self) -> Sacks {
         let Some(Reported { recent, duplicate, .. }) = self.reported.as_deref_mut() else {
             return Sacks::default();

@@ -203,6 +203,7 @@ impl Scoreboard {
 
     /// RFC 6675 §4, IsLost: bytes below an edge with `DupThresh` ranges, or more than
     /// `DupThresh − 1` segments, SACKed above it. Returns whether there is one to retransmit.
+    #[inline] // runs for every ACK in a recovery
     pub(crate) fn detect_loss(&mut self, segment: u64) -> bool {
         let mut above = 0;
         for (count, range) in self.sacked.ranges().iter().rev().enumerate() {

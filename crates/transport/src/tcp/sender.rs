@@ -268,6 +268,7 @@ impl<E: CongestionController> Sender<E> {
     }
 
     /// The next retransmission on `me`.
+    #[inline(always)] // runs for many ACKs in a recovery
     fn retransmission_on(&mut self, now: Time, me: usize) -> Option<Transmit<Data>> {
         let path = &mut self.paths[me];
         if path.board.is_clean() || !path.has_space(1, &self.settings) {

@@ -66,6 +66,7 @@ impl Path {
     }
 
     /// Whether a segment of `bytes` may be sent: by the window, by membership and by the host.
+    #[inline(always)] // runs for every ACK in a recovery
     pub(crate) fn has_space(&self, bytes: u64, settings: &SenderSettings) -> bool {
         self.may_use_host() && self.window_has_room(bytes, settings)
     }
