@@ -297,6 +297,7 @@ impl Phy {
     }
 
     /// Air time in `mode` of a frame with this many bytes on the air.
+    #[inline] // runs for every frame
     pub fn duration(&self, bytes: u32, mode: usize) -> Span {
         let mode = &self.modes[mode];
         let content = match mode.bits_per_symbol {

@@ -69,6 +69,7 @@ impl Sensing {
     }
 
     /// The station senses a new transmission. Returns the slots that it has counted before.
+    #[inline] // runs for every frame
     pub(super) fn sense(&mut self, now: Time, phy: &Phy) -> u32 {
         let mut counted = 0;
         if self.busy == 0 {

@@ -128,6 +128,7 @@ impl<P: Packet> Station<P> {
     }
 
     /// Whether a packet whose first attempt begins now will be lost whatever the attempts.
+    #[inline(always)] // runs for every packet
     pub(super) fn dooms(&mut self, now: Time, rng: &mut dyn Rng) -> bool {
         let mut noisy = false;
         while let Some(gap) = self.settings.noise.filter(|_| self.noise_at <= now) {

@@ -461,9 +461,15 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
         }
     }
 
+    #[inline] // runs for every segment on a medium
     fn on_sent(&mut self, path: usize, bytes: u32) {
-        self.unblock();
-        self.paths[path].left_host(bytes, &self.settings);
+        // While its host had room, the path waited for something else, if at all.
+        if !self.paths[path].host_has_room() || !self.is_usual() {
+            self.unblock();
+            self.paths[path].left_host(bytes, &self.settings);
+        } else {
+            self.paths[path].leave_host(bytes);
+        }
     }
 
     /// Data outstanding on the path when it left has been sent by other paths.

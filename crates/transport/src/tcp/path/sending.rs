@@ -98,8 +98,15 @@ impl Path {
     }
 
     /// `bytes` have left the host's queue.
-    pub(crate) fn left_host(&mut self, bytes: u32, settings: &SenderSettings) {
+    #[inline] // runs for every segment on a medium
+    pub(crate) fn leave_host(&mut self, bytes: u32) {
         self.host.queued = self.host.queued.saturating_sub(u64::from(bytes));
+    }
+
+    /// `bytes` have left the host's queue, and may have made room.
+    #[inline] // runs for every segment on a medium
+    pub(crate) fn left_host(&mut self, bytes: u32, settings: &SenderSettings) {
+        self.leave_host(bytes);
         if self.host.limit != u64::MAX {
             self.look_for_room(settings);
         }
