@@ -33,6 +33,7 @@ impl World {
     }
 
     /// Schedules the next wake-up of a medium that is not being woken.
+    #[inline] // runs for many packets
     pub(crate) fn schedule_medium(&mut self, medium: u32) {
         let source = self.sources.source(Wake::Medium(medium));
         self.agenda.reschedule(source, self.media.next_wake(medium));

@@ -118,6 +118,7 @@ impl<P: Packet> Channel<P> {
     }
 
     /// The first packet of a station that shares the state of others.
+    #[inline] // runs for many packets
     pub(super) fn arrival_together(&mut self, now: Time, from: usize, end: u64, rng: &mut dyn Rng) {
         let Channel { together, stations, phy, .. } = self;
         let station = &mut stations[from];

@@ -345,6 +345,7 @@ impl<P: Packet> Channel<P> {
     }
 
     /// When the first exchange moves on or the first station sends, if nothing happens before.
+    #[inline] // runs for many frames
     pub(super) fn first(&self) -> Time {
         if let Some(alone) = &self.alone {
             return alone.until; // the others wait meanwhile
@@ -569,6 +570,7 @@ impl<P: Packet> Channel<P> {
     }
 
     /// An exchange is over.
+    #[inline(always)] // runs for every frame
     fn finish(&mut self, now: Time, index: usize, answered: bool, rng: &mut dyn Rng) {
         let exchange = self.exchanges[index];
         match index + 1 == self.exchanges.len() {

@@ -10,6 +10,7 @@ use units::Time;
 
 impl<P: Packet> Channel<P> {
     /// Notifies the stations that sense `sender` that it begins to send.
+    #[inline(always)] // it has one caller
     pub(super) fn tell(&mut self, now: Time, sender: usize) {
         if self.all_hear {
             while let Some((station, at)) =
@@ -49,6 +50,7 @@ impl<P: Packet> Channel<P> {
     }
 
     /// The transmission of `sender` ends without an answer.
+    #[inline] // runs for many frames
     pub(super) fn clear(&mut self, now: Time, sender: usize) {
         if self.all_hear {
             self.together.sensing.leave();
@@ -91,6 +93,7 @@ impl<P: Packet> Channel<P> {
 
     /// Stations that sense the data of an exchange set their NAV to `reserved`, or fail to decode
     /// it.
+    #[inline] // runs for many frames
     pub(super) fn overhear(&mut self, exchange: &Exchange, reserved: Time) {
         let Exchange { from, mode, .. } = *exchange;
         if self.all_hear {
