@@ -62,9 +62,14 @@ impl Histogram {
     }
 
     /// The place of the octave of `exponent`, which is added if there is none.
-    #[cold]
     #[inline(never)] // keeps the code of values in the same octave short
     fn place(&mut self, exponent: u64) -> usize {
+        // Mostly there are all octaves between it and the newest value's.
+        let from = self.octaves.get(self.newest).map_or(exponent, |octave| octave.exponent);
+        let near = self.newest.wrapping_add(exponent.wrapping_sub(from) as usize);
+        if self.octaves.get(near).is_some_and(|octave| octave.exponent == exponent) {
+            return near;
+        }
         self.octaves.binary_search_by_key(&exponent, |octave| octave.exponent).unwrap_or_else(
             |at| {
                 self.octaves.insert(at, Octave { exponent, counts: Box::new([0; BUCKETS]) });

@@ -152,6 +152,7 @@ impl ArrivalKind for Red {
             },
             decayed_until: Time::ZERO,
             known: Box::default(),
+            last_decay: (Span::ZERO, 1.0),
         })
     }
 }
@@ -178,6 +179,9 @@ pub(crate) struct RedQueue {
     /// If the average is the present queue: the drop probability (p_b) for each number of waiting
     /// packets, up to [`KEPT`] and below `limit`; filled at the first packet that may be dropped.
     known: Box<[f64]>,
+    /// The last idle time and the factor by which the average decayed in it. Packets that come at
+    /// a constant rate leave the same time between them.
+    last_decay: (Span, f64),
 }
 
 /// Most drop probabilities that a queue keeps, which take 8 KB.
@@ -262,8 +266,11 @@ impl RedQueue {
     /// The average after an idle time.
     #[inline(never)] // keeps the code of busy queues short
     fn decay(&mut self, idle: Span) {
-        let missed = idle.seconds() / self.packet_time;
-        self.avg *= libm::pow(1.0 - self.red.weight, missed);
+        if self.last_decay.0 != idle {
+            let missed = idle.seconds() / self.packet_time;
+            self.last_decay = (idle, libm::pow(1.0 - self.red.weight, missed));
+        }
+        self.avg *= self.last_decay.1;
         if self.avg < self.negligible {
             self.avg = 0.0;
         }
