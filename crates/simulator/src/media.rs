@@ -1,6 +1,7 @@
 //! Packets on shared media: they wait in the queue of a station. A sender on the same host is
 //! notified when they leave it.
 
+use crate::ends::Ends;
 use crate::event_source::{EventSource, Wake};
 use crate::packed::PackedSegment;
 use crate::trace::EventKind;
@@ -82,7 +83,7 @@ impl World {
     }
 
     /// A data packet has left its sender's host, if `link` begins its route. Returns the flow, if
-    /// its sender limits its packets in the host.
+    /// its sender limits its packets in the host, and may send now.
     #[inline(always)] // runs for every packet on a medium
     fn leave_host(&mut self, packet: &PackedSegment, link: u32) -> Option<u32> {
         let first = packet.cursor().checked_sub(1)?; // one hop after the medium link
@@ -97,6 +98,7 @@ impl World {
             return None;
         }
         flow.ends.on_sent((number - flow.first_path) as usize, packet.payload());
-        Some(route.flow)
+        let settled = matches!(&flow.ends, Ends::Tcp(tcp) if tcp.sender.is_settled());
+        (!settled).then_some(route.flow)
     }
 }
