@@ -483,6 +483,50 @@ fn tracking() -> impl Strategy<Value = Tracked> {
     any::<[bool; 7]>().prop_map(Tracked)
 }
 
+/// What a sender sends while ACKs arrive, and segments leave the host, after which they are received
+/// or lost, in the order of `steps`. `looks`: it also looks for more whenever a segment has left.
+fn sent_from_host(
+    steps: &[(u8, u64)],
+    (paths, limit, sack): (usize, u64, bool),
+    looks: bool,
+) -> Vec<(Time, usize, Data)> {
+    let small_queue = Some(Bytes(limit * u64::from(MSS)));
+    let options = Options { small_queue, sack, ..options() };
+    let mut sender = sender(settings(options.clone(), Source::Bulk), "lia", paths);
+    let mut receiver = Receiver::new(ReceiverSettings { options, transit: false }, paths);
+    let (mut acks, mut sent) = (VecDeque::new(), Vec::new());
+    let mut host = VecDeque::<(usize, Data)>::new();
+    let mut now = Time::ZERO;
+    for (what, ms) in steps {
+        now = now + Span::millis(*ms);
+        if sender.next_deadline() <= now {
+            sender.on_deadline(now);
+        }
+        match what {
+            0..5 => {
+                if let Some((path, ack)) = acks.pop_front() {
+                    sender.on_answer(now, path, &ack);
+                }
+            }
+            _ => {
+                if let Some((path, data)) = host.pop_front() {
+                    if looks {
+                        sender.unblock();
+                    }
+                    sender.on_sent(path, data.len);
+                    let arrived = (*what > 5).then(|| receiver.on_data(now, path, &data)).flatten();
+                    acks.extend(arrived.map(|ack| (path, ack)));
+                }
+            }
+        }
+        while let Some(Transmit { path, segment }) = sender.poll_transmit(now) {
+            host.push_back((path, segment));
+            sent.push((now, path, segment));
+        }
+    }
+    sent
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
@@ -557,6 +601,17 @@ proptest! {
         for path in 0..paths {
             prop_assert_eq!(extended.sender.report(path), usual.sender.report(path));
         }
+    }
+
+    #[test]
+    fn a_segment_that_leaves_a_host_with_room_gives_a_sender_nothing_to_send(
+        steps in prop::collection::vec((0u8..16, 0u64..60), 1..400),
+        host in (1usize..4, 1u64..12, any::<bool>()),
+    ) {
+        prop_assert_eq!(
+            sent_from_host(&steps, host, false),
+            sent_from_host(&steps, host, true)
+        );
     }
 
     /// A peer may send arbitrary acknowledgements: no panic, and never more in flight than the
