@@ -483,8 +483,8 @@ fn tracking() -> impl Strategy<Value = Tracked> {
     any::<[bool; 7]>().prop_map(Tracked)
 }
 
-/// What a sender sends while, in the order of `steps`, ACKs arrive and segments leave the host, after
-/// which they are received or lost. If it `looks`, it looks for more whenever a segment has left.
+/// What a sender sends while ACKs arrive and segments leave the host, after which they are received
+/// or lost, in the order of `steps`. If it `looks`, it looks for more whenever a segment has left.
 fn sent_from_host(
     steps: &[(u8, u64)],
     (paths, limit, sack): (usize, u64, bool),
