@@ -20,7 +20,9 @@ mod shared;
 #[cfg(test)]
 mod testing;
 
-pub use link::{Change, Counters, Link, LinkSettings, Offer, Opportunities, Passage, Reorder};
+pub use link::{
+    Change, Conveyed, Counters, Link, LinkSettings, Offer, Opportunities, Passage, Passing, Reorder,
+};
 pub use loss::{GilbertElliott, Loss, LossPlace};
 pub use media::bus::Bus;
 pub use media::cell::{Cell, CellUser, Direction, Fading, Scheduler};
@@ -28,7 +30,7 @@ pub use media::wifi::{RateControl, Standard};
 pub use media::*;
 pub use mobility::{Highway, Leg, Position, RandomWaypoint, Trajectory, uniform_position};
 pub use pages::reserve_in_huge_pages;
-pub use prefetch::{prefetch, prefetch_whole};
+pub use prefetch::{prefetch, prefetch_at, prefetch_whole};
 pub use queue::{Backlog, DropTail, Queue};
 pub use radio::Radio;
 pub use shared::{

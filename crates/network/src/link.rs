@@ -21,12 +21,14 @@ use opportunities::Schedule;
 use rate::Transmitter;
 use units::{Rate, Span, Time};
 
+mod conveyed;
 mod departure;
 mod exit;
 mod impairments;
 mod opportunities;
 mod rate;
 
+pub use conveyed::{Conveyed, Passing};
 pub use exit::Passage;
 pub use impairments::Reorder;
 pub use opportunities::Opportunities;
@@ -117,7 +119,7 @@ pub struct Link<P> {
     /// The queue and its drops, if it decides on arrival.
     queue: Option<Box<Counted>>,
     extras: Option<Box<Extras<P>>>,
-    /// Bytes that came out.
+    /// Bytes that came out, or were conveyed (`link/conveyed.rs`).
     carried_bytes: u64,
     waiting_bytes: u64,
     /// Packets in `line` whose transmission had started when [`Link::settle`] last looked.

@@ -1,7 +1,7 @@
 //! Huge pages for large arrays.
 
-/// Arrays below this do not get huge pages: a few of 2 MiB each would be half empty.
-const LEAST: usize = 1 << 23;
+/// Arrays below this do not get huge pages, of which each has 2 MiB.
+const LEAST: usize = 1 << 21;
 
 /// Reserves room for `more` items. If that is much memory, asks the system for huge pages: a run
 /// with 100,000 flows visits its arrays in random order, and with small pages nearly every visit

@@ -139,7 +139,7 @@ impl<T: Copy + Default> Ring<T> {
         self.len -= items;
     }
 
-    /// Shows this many withheld items again.
+    /// Shows this many withheld items again, or counts items that are elsewhere.
     pub(crate) fn readmit(&mut self, items: u32) {
         self.len += items;
     }

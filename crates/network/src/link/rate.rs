@@ -75,6 +75,11 @@ impl Transmitter {
         }
     }
 
+    /// Whether a transmission of `bytes` takes a nanosecond or more.
+    pub(super) fn takes_time(&self, bytes: u32) -> bool {
+        self.transmission(bytes).0 > 0
+    }
+
     /// Keeps the transmission time of `bytes`, if it fits. Most packets have the size of the last
     /// one.
     #[inline(never)] // keeps the code of other hops short
