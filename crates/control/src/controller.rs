@@ -179,6 +179,12 @@ pub trait CongestionController {
         self.window(path)
     }
 
+    /// Addresses of what an ACK of `path` reads outside of the controller itself, so that a driver
+    /// of many connections can prefetch it; `None` if that is not known.
+    fn reads(&self, _path: usize) -> Option<[*const u8; 2]> {
+        None
+    }
+
     /// A congestion event began on `path`: the window is reduced at once.
     fn on_congestion(&mut self, path: usize, cause: Cause);
 
@@ -282,6 +288,9 @@ macro_rules! forward {
             $(#[$attribute])*
             fn grow(&mut self, path: usize, ack: impl Fn() -> $crate::Acked) -> $crate::Window {
                 match self { $($any::$variant(to) => to$(.$field)?.grow(path, ack),)* }
+            }
+            fn reads(&self, path: usize) -> Option<[*const u8; 2]> {
+                match self { $($any::$variant(to) => to$(.$field)?.reads(path),)* }
             }
             fn on_congestion(&mut self, path: usize, cause: $crate::Cause) {
                 match self { $($any::$variant(to) => to$(.$field)?.on_congestion(path, cause),)* }

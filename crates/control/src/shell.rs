@@ -292,6 +292,11 @@ impl<L: Law, S: SlowStart> CongestionController for Shell<L, S> {
         self.parts().on_ack(path, &ack())
     }
 
+    fn reads(&self, path: usize) -> Option<[*const u8; 2]> {
+        let (kept, view) = (self.windows.get(path)?, self.views.get(path)?);
+        Some([core::ptr::from_ref(&kept.now).cast(), core::ptr::from_ref(view).cast()])
+    }
+
     fn on_congestion(&mut self, path: usize, cause: Cause) {
         if cause == Cause::TimeoutAgain {
             self.law.note_lost_again(&mut self.views[path].note);

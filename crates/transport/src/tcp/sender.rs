@@ -85,6 +85,12 @@ impl<E: CongestionController> Sender<E> {
         self.paths.get(path)
     }
 
+    /// Addresses of what control reads at an ACK of `path`, to be prefetched.
+    #[inline(always)] // called for many connections in turn
+    pub fn control_reads(&self, path: usize) -> Option<[*const u8; 2]> {
+        self.control.reads(path)
+    }
+
     /// Whether `path` is a backup: then it is used only while no other path works.
     pub fn set_backup(&mut self, path: usize, backup: bool) {
         self.unblock();
