@@ -286,8 +286,11 @@ impl Forwarder {
             HopTarget::Link(link) => self.offer(packet, link),
             HopTarget::MediumLink(link) => self.offer_medium(packet, link),
             HopTarget::Arrived => self.arrive(packet, outside),
-            HopTarget::Fork(_) | HopTarget::Feeder(_) | HopTarget::Answered(_) => {
-                unreachable!("the emulator lays neither forks nor feeders")
+            HopTarget::Fork(_)
+            | HopTarget::Feeder(_)
+            | HopTarget::Answered(_)
+            | HopTarget::Line(_) => {
+                unreachable!("the emulator lays neither forks nor feeders nor lines")
             }
         }
     }

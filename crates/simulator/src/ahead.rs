@@ -1,150 +1,176 @@
 //! Prefetching for events that follow soon.
 //!
 //! A run with 100,000 flows visits 350 MB in random order, and each event would wait for memory
-//! several times: for the link that is woken, the packet that comes out of it, its next hop, and
-//! the link or the connection there. So each of these is prefetched some events before its turn,
-//! when the one before it has arrived in the cache.
+//! several times: for the packet that comes out of a link, its next hop, the link or the connection
+//! there, and the state of its path. So these are prefetched for a few dozen events at a time, step
+//! by step. A step reads what the step before it has prefetched, and takes all events before the
+//! next step, so that a few dozen reads are under way at once.
 
-use crate::agenda::STAGES;
+use crate::agenda::{MOST_SHOWN, Soon};
 use crate::ends::{Ends, Pair};
-use crate::event_source::{EventSource, Numbering, Wake};
-use crate::feeders::{Entered, Feeders};
+use crate::event_source::{Numbering, Wake};
+use crate::lines::Lines;
 use crate::packed::PackedSegment;
 use crate::world::{Flow, Path, World};
-use network::{Link, prefetch, prefetch_whole};
+use arrayvec::ArrayVec;
+use network::{Link, prefetch, prefetch_at, prefetch_whole};
 use topology::{Hop, HopTarget};
 
 /// The parts of the world that events read.
 struct Ahead<'a> {
     sources: Numbering,
     links: &'a [Link<PackedSegment>],
+    lines: &'a Lines,
     hops: &'a [Hop],
-    feeders: &'a Feeders,
     paths: &'a [Path],
     flows: &'a [Flow],
 }
 
-/// What a packet that comes out of a link enters.
-enum Next<'a> {
-    /// A link that is not a feeder, or the private line behind one.
-    Link(&'a Link<PackedSegment>),
-    /// A receiver behind feeders, and the first hop of its answers. The last feeder may be private.
-    Answered(Option<&'a Link<Entered>>, &'a Flow, &'a Hop),
-    /// An end of a connection, and the first hop of the packets that it sends.
-    End(&'a Flow, &'a Hop),
+/// What packets enter soon.
+#[derive(Default)]
+struct Entered {
+    /// Numbers of links that keep their packets.
+    links: ArrayVec<u32, MOST_SHOWN>,
+    /// Numbers of lines.
+    lines: ArrayVec<u32, MOST_SHOWN>,
+    ends: ArrayVec<End, MOST_SHOWN>,
+}
+
+/// An end of a connection.
+#[derive(Clone, Copy)]
+struct End {
+    path: u32,
+    /// Whether it is the one that sends data.
+    is_sender: bool,
 }
 
 impl World {
-    /// Prefetches from the parts of a world, while its agenda is in use, for sources that follow
-    /// soon, the next one first.
+    /// Prefetches from the parts of a world, while its agenda is in use, for events that follow
+    /// soon.
     #[inline(never)] // only in a dense agenda
     pub(crate) fn look_ahead(
         sources: Numbering,
-        links: &[Link<PackedSegment>],
-        (hops, feeders): (&[Hop], &Feeders),
-        (paths, flows): (&[Path], &[Flow]),
-        later: [EventSource; STAGES],
+        (links, lines): (&[Link<PackedSegment>], &Lines),
+        (hops, paths, flows): (&[Hop], &[Path], &[Flow]),
+        soon: Soon<'_>,
     ) {
-        Ahead { sources, links, hops, feeders, paths, flows }.prefetch(later);
+        let ahead = Ahead { sources, links, lines, hops, paths, flows };
+        ahead.prefetch_sources(soon);
+        ahead.packets(soon).for_each(|packet| prefetch(&hops[packet.cursor() as usize]));
+        ahead.prefetch_entered(&ahead.entered(soon));
     }
 }
 
 impl Ahead<'_> {
-    /// Prefetches for each source what it will read next.
-    fn prefetch(&self, [first, second, third, fourth, fifth, sixth]: [EventSource; STAGES]) {
-        self.link(sixth).inspect(|link| prefetch(*link));
-        self.link(fifth).inspect(|link| link.prefetch_front());
-        if let Some(packet) = self.packet(fourth) {
-            prefetch(&self.hops[packet.cursor() as usize]);
-            prefetch(&self.paths[packet.path() as usize]);
-        }
-        match self.packet(third).and_then(|packet| self.next(packet)) {
-            Some(Next::Link(link)) => prefetch_whole(link),
-            Some(Next::End(flow, hop)) => {
-                prefetch_whole(flow);
-                prefetch(hop);
+    /// Prefetches links and senders that are woken, and packets that come out.
+    fn prefetch_sources(&self, soon: Soon<'_>) {
+        let mut woken = false;
+        for due in soon.events() {
+            match (due.place, self.sources.wake(due.source)) {
+                (Some(place), _) => self.lines.prefetch(place),
+                (None, Wake::Link(link)) => {
+                    woken = true;
+                    prefetch(&self.links[link as usize]);
+                }
+                (None, Wake::Sender(flow)) => prefetch_whole(&self.flows[flow as usize]),
+                _ => {}
             }
-            Some(Next::Answered(line, flow, hop)) => {
-                line.inspect(|line| prefetch_whole(*line));
-                prefetch_whole(flow);
-                prefetch(hop);
-            }
-            None => {}
         }
-        if let Some(packet) = self.packet(second)
-            && let Some(Next::End(flow, hop) | Next::Answered(_, flow, hop)) = self.next(packet)
-        {
-            prefetch_path(flow, packet);
-            self.link_of(*hop).inspect(|link| prefetch_whole(*link));
+        if !woken {
+            return; // the usual case
         }
-        match self.packet(first).and_then(|packet| self.next(packet)) {
-            Some(Next::Link(link)) => link.prefetch_back(),
-            Some(Next::End(_, hop)) => _ = self.link_of(*hop).inspect(|link| link.prefetch_back()),
-            Some(Next::Answered(line, _, hop)) => {
-                line.inspect(|line| line.prefetch_back());
-                self.link_of(*hop).inspect(|link| link.prefetch_back());
+        for due in soon.events().filter(|due| due.place.is_none()) {
+            if let Wake::Link(link) = self.sources.wake(due.source) {
+                self.links[link as usize].prefetch_front();
             }
-            None => {}
         }
     }
 
-    #[inline(always)] // runs several times for every event
-    fn link(&self, source: EventSource) -> Option<&Link<PackedSegment>> {
-        match self.sources.wake(source) {
-            Wake::Link(link) => self.links.get(link as usize),
+    /// What these packets enter, and the senders.
+    fn entered(&self, soon: Soon<'_>) -> Entered {
+        let mut entered = Entered::default();
+        for packet in self.packets(soon) {
+            match self.target(packet) {
+                HopTarget::Link(link) => entered.links.push(link),
+                HopTarget::Line(line) => entered.lines.push(line),
+                HopTarget::Arrived | HopTarget::Answered(_) => {
+                    let (path, is_sender) = (packet.path(), packet.is_answer());
+                    entered.ends.push(End { path, is_sender });
+                }
+                _ => {}
+            }
+        }
+        for due in soon.events().filter(|due| due.place.is_none()) {
+            if let Wake::Sender(flow) = self.sources.wake(due.source) {
+                let path = self.flows[flow as usize].first_path;
+                entered.ends.push(End { path, is_sender: true });
+            }
+        }
+        entered
+    }
+
+    /// Prefetches links, lines and ends, and the links into which the ends send.
+    fn prefetch_entered(&self, entered: &Entered) {
+        let Entered { links, lines, ends } = entered;
+        for link in links.iter().chain(lines) {
+            prefetch_whole(&self.links[*link as usize]);
+        }
+        ends.iter().for_each(|end| prefetch_whole(&self.paths[end.path as usize]));
+        for (_, flow, first) in ends.iter().map(|end| self.end(*end)) {
+            prefetch_whole(flow);
+            if let HopTarget::Link(link) | HopTarget::Line(link) = first.target() {
+                prefetch_whole(&self.links[link as usize]);
+            }
+        }
+        links.iter().for_each(|link| self.links[*link as usize].prefetch_back());
+        for (end, flow, first) in ends.iter().map(|end| self.end(*end)) {
+            prefetch_state(flow, end);
+            if let HopTarget::Link(link) = first.target() {
+                self.links[link as usize].prefetch_back();
+            }
+        }
+    }
+
+    /// The packets that come out of links and lines.
+    #[inline(always)] // runs twice for every event
+    fn packets(&self, soon: Soon<'_>) -> impl Iterator<Item = &PackedSegment> {
+        soon.events().filter_map(|due| match (due.place, self.sources.wake(due.source)) {
+            (Some(place), _) => self.lines.packet(place),
+            (None, Wake::Link(link)) => self.links[link as usize].front(),
             _ => None,
-        }
+        })
     }
 
-    /// The packet that comes out when a source is woken.
-    #[inline(always)] // runs several times for every event
-    fn packet(&self, source: EventSource) -> Option<&PackedSegment> {
-        self.link(source)?.front()
-    }
-
-    #[inline(always)] // runs several times for every event
-    fn link_of(&self, hop: Hop) -> Option<&Link<PackedSegment>> {
-        match hop.target() {
-            HopTarget::Link(link) => self.links.get(link as usize),
-            _ => None,
-        }
-    }
-
-    #[inline(always)] // runs several times for every event
-    fn next(&self, packet: &PackedSegment) -> Option<Next<'_>> {
+    /// What a packet enters; behind a feeder, what it enters then.
+    #[inline(always)] // runs for every event
+    fn target(&self, packet: &PackedSegment) -> HopTarget {
         let cursor = packet.cursor() as usize;
         match self.hops[cursor].target() {
-            HopTarget::Link(link) => Some(Next::Link(&self.links[link as usize])),
-            HopTarget::Feeder(_) => self.behind_feeder(packet, cursor + 1),
-            HopTarget::Arrived => {
-                let Path { flow, forward, back, .. } = self.paths[packet.path() as usize];
-                let first = if packet.is_answer() { forward } else { back };
-                Some(Next::End(&self.flows[flow as usize], &self.hops[first as usize]))
-            }
-            _ => None,
+            HopTarget::Feeder(_) => self.hops[cursor + 1].target(),
+            other => other,
         }
     }
 
-    /// What a packet enters behind a feeder, whose next hop is at `cursor`.
-    fn behind_feeder(&self, packet: &PackedSegment, cursor: usize) -> Option<Next<'_>> {
-        let line = match self.hops[cursor].target() {
-            HopTarget::Link(link) => return self.links.get(link as usize).map(Next::Link),
-            HopTarget::Feeder(line) => Some(&self.feeders.list[line as usize].link),
-            _ => None,
-        };
-        let Path { flow, back, .. } = self.paths[packet.path() as usize];
-        let (flow, hop) = (&self.flows[flow as usize], &self.hops[back as usize]);
-        (!packet.is_answer()).then_some(Next::Answered(line, flow, hop))
+    /// An end with its connection, and the first hop of the packets that it sends.
+    #[inline(always)] // runs twice for many events
+    fn end(&self, end: End) -> (End, &Flow, Hop) {
+        let Path { flow, forward, back, .. } = self.paths[end.path as usize];
+        let first = if end.is_sender { forward } else { back };
+        (end, &self.flows[flow as usize], self.hops[first as usize])
     }
 }
 
-/// Prefetches the state of a packet's path at the end where it arrives.
-fn prefetch_path(flow: &Flow, packet: &PackedSegment) {
-    if let Ends::Tcp(Pair { sender, receiver }) = &flow.ends {
-        let path = (packet.path() - flow.first_path) as usize;
-        match packet.is_answer() {
-            true => sender.path(path).iter().for_each(|state| prefetch_whole(*state)),
-            false => receiver.path(path).iter().for_each(|state| prefetch_whole(*state)),
-        }
+/// Prefetches the state of a path at an end.
+#[inline(always)] // runs for many events
+fn prefetch_state(flow: &Flow, end: End) {
+    let Ends::Tcp(Pair { sender, receiver }) = &flow.ends else {
+        return;
+    };
+    let path = (end.path - flow.first_path) as usize;
+    if end.is_sender {
+        sender.path(path).iter().for_each(|state| prefetch_whole(*state));
+        sender.control_reads(path).into_iter().flatten().for_each(prefetch_at);
+    } else {
+        receiver.path(path).iter().for_each(|state| prefetch_whole(*state));
     }
 }

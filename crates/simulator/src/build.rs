@@ -5,6 +5,7 @@ use crate::controller::Controller;
 use crate::ends::{Ends, Pair};
 use crate::event_source::{EventSource, Numbering, Wake};
 use crate::feeders::{self, Answering, Feeders};
+use crate::lines::{self, Lines};
 use crate::packed::{PackedSegment, SideStore};
 use crate::traffic;
 use crate::world::{Action, Flow, Fork, Path, PathCount, Totals, World};
@@ -38,6 +39,7 @@ pub(crate) fn build(plan: &Plan, seed: u64, watched: bool) -> (World, Vec<u32>) 
     lay_feeders(&mut world, watched);
     world.sources = Numbering::new(world.links.len(), world.flows.len());
     world.agenda = Agenda::new(&wake_ups(&world), Time::from(duration));
+    lay_lines(&mut world);
     // Actions at the same time run in the order of the file; the next action is the last element.
     world.script.sort_by_key(|(at, _)| *at);
     world.script.reverse();
@@ -48,7 +50,7 @@ pub(crate) fn build(plan: &Plan, seed: u64, watched: bool) -> (World, Vec<u32>) 
 /// Finds the feeders of a world. Observers are shown each arrival at its time, so with them no
 /// receiver answers ahead of time: the feeders that only lead to receivers are woken.
 fn lay_feeders(world: &mut World, watched: bool) {
-    let changed: Vec<u32> = world.script.iter().filter_map(|(_, action)| action.link()).collect();
+    let changed = changed(world);
     let answering = answering(world);
     let World { hops, links, .. } = world;
     let seen = watched.then(|| hops.clone());
@@ -61,6 +63,22 @@ fn lay_feeders(world: &mut World, watched: bool) {
     world.feeders = Feeders::lay(hops, links, &changed);
     world.feeders.list.iter().for_each(|it| _ = uncounted.remove(&EventSource(it.number)));
     world.uncounted = uncounted;
+}
+
+/// Finds the lines of a world, if it has many sources.
+pub(crate) fn lay_lines(world: &mut World) {
+    let changed = changed(world);
+    let World { agenda, hops, links, flows, .. } = world;
+    if agenda.carries() {
+        let least = flows.iter().map(|flow| flow.header).min().unwrap_or_default();
+        lines::lay(hops, links, &changed, least.into());
+    }
+}
+
+/// The links that the script changes, in the order of their numbers.
+fn changed(world: &World) -> Vec<u32> {
+    let links: BTreeSet<u32> = world.script.iter().filter_map(|(_, act)| act.link()).collect();
+    links.into_iter().collect()
 }
 
 /// Most connections of a world in which receivers answer ahead of time. The ACKs that wait for
@@ -150,6 +168,7 @@ fn empty() -> World {
         hops: Vec::new(),
         forks: Vec::new(),
         feeders: Feeders::default(),
+        lines: Lines::default(),
         media: SharedMedia::default(),
         outcomes: Vec::new(),
         woken_medium: None,

@@ -49,12 +49,14 @@ impl World {
         }
         match next.target() {
             HopTarget::Link(line) => self.enter_ahead(packet.moved(cursor + 1), line, at),
+            HopTarget::Line(line) => self.convey_at(at, packet.moved(cursor + 1), line),
             HopTarget::Answered(_) => {
                 let ack = self.answer_ahead(packet, at);
                 let cursor = ack.cursor();
                 let next = self.hops[cursor as usize];
                 match next.target() {
                     HopTarget::Link(line) => self.enter_ahead(ack.moved(cursor + 1), line, at),
+                    HopTarget::Line(line) => self.convey_at(at, ack.moved(cursor + 1), line),
                     _ => self.answer_into_feeder(&ack, next, at),
                 }
             }
@@ -151,12 +153,14 @@ impl World {
         for Leap { path, beyond, .. } in &self.feeders.leaps {
             self.feeders.unseen.entry(*path).or_default().add(*beyond);
         }
+        self.show_lines();
     }
 
     /// Withholds the next step of a packet that is still in a feeder.
     fn withhold(&mut self, Entered { bytes, next }: Entered) {
         match next.target() {
             HopTarget::Link(line) => self.links[line as usize].withhold(1),
+            HopTarget::Line(_) => {} // it is shown when its packets enter
             HopTarget::Feeder(line) => self.feeders.list[line as usize].link.withhold(1),
             HopTarget::Answered(path) => {
                 self.totals.delivered -= 1;
@@ -180,12 +184,14 @@ impl World {
             self.readmit(entered);
         }
         self.feeders.unseen.clear();
+        self.hide_lines();
     }
 
     /// Ends [`World::withhold`].
     fn readmit(&mut self, Entered { bytes, next }: Entered) {
         match next.target() {
             HopTarget::Link(line) => self.links[line as usize].readmit(1),
+            HopTarget::Line(_) => {}
             HopTarget::Feeder(line) => self.feeders.list[line as usize].link.readmit(1),
             HopTarget::Answered(path) => {
                 self.totals.delivered += 1;
@@ -222,6 +228,8 @@ impl Received {
 mod tests {
     use crate::build::build;
     use crate::feeders::{Feeder, Feeders};
+    use crate::run::run_changed;
+    use crate::world::World;
     use crate::{Observe, Outcome, run};
     use proptest::prelude::*;
     use scenario::Plan;
@@ -338,7 +346,7 @@ mod tests {
             let plan = plan(different);
             let observe = Observe { series: true, events: Some(1000) };
             let usual = run(&plan, seed, observe, &Default::default()).unwrap();
-            let woken = crate::run::run_without_feeders(&plan, seed, observe);
+            let woken = run_changed(&plan, seed, observe, World::wake_feeders);
             prop_assert_eq!(difference(&seen(&usual), &seen(&woken)), None);
             prop_assert_eq!(usual.events < woken.events, !feeders(&plan).is_empty());
         }
@@ -355,7 +363,7 @@ mod tests {
             ), ms);
             let observe = Observe { series: true, events: None };
             let usual = run(&plan, seed, observe, &Default::default()).unwrap();
-            let woken = crate::run::run_without_feeders(&plan, seed, observe);
+            let woken = run_changed(&plan, seed, observe, World::wake_feeders);
             prop_assert_eq!(difference(&seen(&usual), &seen(&woken)), None);
             prop_assert!(usual.events < woken.events, "{} events", woken.events);
             let observe = Observe { series: true, events: Some(1000) };
@@ -407,7 +415,7 @@ mod tests {
         Plan::read(&text, "x.toml", &[]).unwrap()
     }
 
-    impl super::World {
+    impl World {
         /// Wakes every link from the start of the run.
         pub(crate) fn wake_feeders(&mut self) {
             let Feeders { list, .. } = std::mem::take(&mut self.feeders);

@@ -27,7 +27,7 @@ impl World {
     /// A packet is lost on a medium link, and so counts as lost on the line after it.
     fn lose_on_medium(&mut self, packet: PackedSegment, kind: EventKind) {
         let behind = self.hops[packet.cursor() as usize].target();
-        let HopTarget::Link(line) = behind else {
+        let (HopTarget::Link(line) | HopTarget::Line(line)) = behind else {
             unreachable!("{behind:?} behind a medium link, where its line is");
         };
         self.lose(packet, line, kind);

@@ -173,14 +173,19 @@ pub fn replicate(
     }
 }
 
-/// Like [`run`], but every link is woken.
+/// Like [`run`], after `change` of the world.
 #[cfg(test)]
-pub(crate) fn run_without_feeders(plan: &Plan, seed: u64, observe: Observe) -> Outcome {
+pub(crate) fn run_changed(
+    plan: &Plan,
+    seed: u64,
+    observe: Observe,
+    change: impl FnOnce(&mut World),
+) -> Outcome {
     let watch = Watch::new(plan, seed, observe.events, Recording::default());
     let watch = watch.expect("nothing is written").map(Box::new);
     let (mut world, planned) = build(plan, seed, watch.is_some());
     world.watch = watch;
-    world.wake_feeders();
+    change(&mut world);
     let done = complete(plan, seed, (world, planned), observe, &Progress::default());
     done.expect("nothing is written").expect("nothing stops it")
 }

@@ -5,10 +5,11 @@
 //! the end of the route `arrive` delivers it to the endpoint, whose answer travels back in the same
 //! manner.
 
-use crate::agenda::Agenda;
+use crate::agenda::{Agenda, Due};
 use crate::ends::Ends;
 use crate::event_source::{EventSource, Numbering, Wake};
 use crate::feeders::Feeders;
+use crate::lines::Lines;
 use crate::packed::{Envelope, PackedSegment, Pair, SideStore};
 use crate::trace::{Event, EventKind};
 use crate::watch::Watch;
@@ -129,6 +130,7 @@ pub(crate) struct World {
     pub(crate) hops: Vec<Hop>,
     pub(crate) forks: Vec<Fork>,
     pub(crate) feeders: Feeders,
+    pub(crate) lines: Lines,
     pub(crate) media: SharedMedia<PackedSegment>,
     /// The outcomes of a woken medium; kept to reuse its memory.
     pub(crate) outcomes: Vec<Outcome<PackedSegment>>,
@@ -180,15 +182,17 @@ impl World {
     pub(crate) fn forget_links(&mut self) {
         (self.links, self.hops, self.streams) = Default::default();
         self.feeders.forget();
+        self.lines = Lines::default();
         self.agenda = Agenda::new(&[], Time::ZERO);
     }
 
     /// Runs all events up to and at `end`, or [`BATCH`] events; returns whether `end` is reached.
     pub(crate) fn run_until(&mut self, end: Time) -> bool {
         self.go_on();
-        let reached = match self.uncounted.is_empty() {
-            true => self.wake_until::<false>(end),
-            false => self.wake_until::<true>(end),
+        let reached = match (self.agenda.carries(), self.uncounted.is_empty()) {
+            (false, true) => self.wake_until::<false, false>(end),
+            (false, false) => self.wake_until::<false, true>(end),
+            (true, _) => self.wake_many_until(end),
         };
         if reached {
             self.now = end;
@@ -197,18 +201,26 @@ impl World {
         reached
     }
 
-    /// [`World::run_until`] without the pause at the end.
-    #[inline(always)] // once for worlds with observers, once for those without
-    fn wake_until<const SEEN: bool>(&mut self, end: Time) -> bool {
-        while let Some((now, source)) = self.next_event(end) {
+    /// [`World::wake_until`] in a world with many sources.
+    #[inline(never)] // the code for few sources has its registers to itself
+    fn wake_many_until(&mut self, end: Time) -> bool {
+        self.wake_until::<true, true>(end)
+    }
+
+    /// [`World::run_until`] without the pause at the end. `MANY` tells which kind of agenda the
+    /// world has, and without `SEEN` there are no links that are woken for observers: the code for
+    /// few sources then has no branch for either.
+    #[inline(always)] // once for each kind of world
+    fn wake_until<const MANY: bool, const SEEN: bool>(&mut self, end: Time) -> bool {
+        while let Some((now, due)) = self.next_event::<MANY>(end) {
             debug_assert!(now >= self.now, "time went back");
             self.now = now;
-            let counts = !SEEN || !self.uncounted.contains(&source);
+            let counts = !SEEN || !self.uncounted.contains(&due.source);
             if counts {
                 self.totals.events += 1;
-                self.totals.digest = mix(self.totals.digest, now.0, source);
+                self.totals.digest = mix(self.totals.digest, now.0, due.source);
             }
-            self.wake(source);
+            self.wake::<MANY>(due);
             if counts && self.totals.events.is_multiple_of(BATCH) {
                 return false;
             }
@@ -218,17 +230,20 @@ impl World {
 
     /// The next event by `end`. If many are due, memory that later ones will read is prefetched.
     #[inline(always)] // once for every event
-    fn next_event(&mut self, end: Time) -> Option<(Time, EventSource)> {
-        let World { agenda, sources, links, hops, feeders, paths, flows, .. } = self;
-        agenda.pop(end, |later| {
-            World::look_ahead(*sources, links, (hops, feeders), (paths, flows), later);
+    fn next_event<const MANY: bool>(&mut self, end: Time) -> Option<(Time, Due)> {
+        let World { agenda, sources, links, lines, hops, paths, flows, .. } = self;
+        agenda.pop::<MANY>(end, |soon| {
+            World::look_ahead(*sources, (links, lines), (hops, paths, flows), soon);
         })
     }
 
     /// Wakes a source: mostly a link, out of which a packet comes. A plain link has no function of
     /// its own: an `Option` of a packet goes through memory, which costs a hop twelve instructions.
     #[inline(always)] // runs for every event
-    fn wake(&mut self, source: EventSource) {
+    fn wake<const MANY: bool>(&mut self, Due { source, place }: Due) {
+        if MANY && let Some(place) = place {
+            return self.leave_line(source, place);
+        }
         let Some(own) = self.links.get_mut(source.index()) else {
             return self.wake_other(source); // links are the first sources
         };
@@ -348,7 +363,7 @@ impl World {
 
     /// A packet that came out of a link takes the next step of its route.
     #[inline(always)] // runs for every hop
-    fn hop(&mut self, packet: PackedSegment) {
+    pub(crate) fn hop(&mut self, packet: PackedSegment) {
         let (first, second, third) = packet.words();
         self.hop_words(first, second, third);
     }
@@ -361,6 +376,7 @@ impl World {
         let cursor = PackedSegment::of_words(first, second, third).cursor();
         match self.hops[cursor as usize].target() {
             HopTarget::Link(link) => self.offer(first, second, third, link),
+            HopTarget::Line(line) => self.convey(first, second, third, line),
             HopTarget::Arrived => self.arrive(first, second, third),
             HopTarget::Feeder(link) => {
                 self.feed(PackedSegment::of_words(first, second, third), link)
@@ -385,6 +401,7 @@ impl World {
         let cursor = PackedSegment::of_words(first, second, third).cursor();
         match self.hops[cursor as usize].target() {
             HopTarget::Link(link) => self.offer(first, second, third, link),
+            HopTarget::Line(line) => self.convey(first, second, third, line),
             HopTarget::Feeder(link) => {
                 self.feed(PackedSegment::of_words(first, second, third), link)
             }
@@ -401,6 +418,10 @@ impl World {
                 let (first, second, third) = packet.words();
                 self.offer(first, second, third, link);
             }
+            HopTarget::Line(line) => {
+                let (first, second, third) = packet.words();
+                self.convey(first, second, third, line);
+            }
             HopTarget::Feeder(link) => self.feed(packet, link),
             other => self.leave_wires(packet, other),
         }
@@ -416,6 +437,7 @@ impl World {
             }
             HopTarget::Fork(fork) => self.fork(packet, fork),
             HopTarget::Link(_)
+            | HopTarget::Line(_)
             | HopTarget::Feeder(_)
             | HopTarget::Answered(_)
             | HopTarget::Arrived => unreachable!("{target:?}: a route has links, then ends"),

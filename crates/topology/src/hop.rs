@@ -8,6 +8,7 @@ const FORK: u32 = 2;
 const MEDIUM_LINK: u32 = 3;
 const FEEDER: u32 = 4;
 const ANSWERED: u32 = 5;
+const LINE: u32 = 6;
 
 /// One hop of a route: what a packet enters next. Built by the functions below, read by
 /// [`Hop::target`].
@@ -28,6 +29,8 @@ pub enum HopTarget {
     MediumLink(u32),
     /// The fork with this number: packets take several routes in turn.
     Fork(u32),
+    /// The link with this number, which accepts every packet and keeps none: the caller does.
+    Line(u32),
     /// The end of the route.
     Arrived,
 }
@@ -52,6 +55,12 @@ impl Hop {
     pub fn answered(number: u32) -> Self {
         debug_assert!(number <= NUMBER, "too many paths");
         Hop(ANSWERED << SHIFT | number)
+    }
+
+    /// Link `number`, which accepts every packet and keeps none.
+    pub fn line(number: u32) -> Self {
+        debug_assert!(number <= NUMBER, "too many links");
+        Hop(LINE << SHIFT | number)
     }
 
     /// Medium link `number`.
@@ -80,6 +89,7 @@ impl Hop {
         match word >> SHIFT {
             FEEDER => HopTarget::Feeder(word & NUMBER),
             ANSWERED => HopTarget::Answered(word & NUMBER),
+            LINE => HopTarget::Line(word & NUMBER),
             FORK => HopTarget::Fork(word & NUMBER),
             _ => HopTarget::MediumLink(word & NUMBER),
         }
@@ -96,6 +106,7 @@ mod tests {
             assert_eq!(Hop::link(number).target(), HopTarget::Link(number));
             assert_eq!(Hop::feeder(number).target(), HopTarget::Feeder(number));
             assert_eq!(Hop::answered(number).target(), HopTarget::Answered(number));
+            assert_eq!(Hop::line(number).target(), HopTarget::Line(number));
             assert_eq!(Hop::medium_link(number).target(), HopTarget::MediumLink(number));
             assert_eq!(Hop::fork(number).target(), HopTarget::Fork(number));
         }

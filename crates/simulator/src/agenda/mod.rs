@@ -2,18 +2,51 @@
 //!
 //! A source (a link, an endpoint's timer) has at most one wake-up pending. Order is total: by time,
 //! then by source. Simultaneous events therefore happen in the order of their sources' numbers in
-//! every run. Few sources are in a tournament, many in a timing wheel; the choice affects only the
-//! run time.
+//! every run. Few sources are in a tournament, many in a timing wheel, which can also have an event
+//! for each packet on a line (`lines.rs`). The choice affects only the run time.
 
 use crate::event_source::EventSource;
+use std::num::NonZeroU32;
 use tournament::Tournament;
 use units::Time;
 use wheel::Wheel;
 
-pub(crate) use wheel::STAGES;
+pub(crate) use wheel::{MOST_SHOWN, Soon};
 
 mod tournament;
 mod wheel;
+
+/// The place of a packet on a line, among those of all lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place(NonZeroU32);
+
+impl Place {
+    /// The place with a number, or none for zero.
+    #[inline(always)] // runs for every event
+    pub(crate) fn of(number: u32) -> Option<Self> {
+        NonZeroU32::new(number).map(Place)
+    }
+
+    #[inline(always)] // runs for every event
+    pub(crate) fn number(self) -> u32 {
+        self.0.get()
+    }
+}
+
+/// What happens at a time: a source is woken, or a packet comes out of the line that it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Due {
+    pub(crate) source: EventSource,
+    /// Where the packet is.
+    pub(crate) place: Option<Place>,
+}
+
+impl Due {
+    #[inline(always)] // runs for every event
+    fn wake_up(source: EventSource) -> Self {
+        Due { source, place: None }
+    }
+}
 
 /// Pending wake-ups in total order.
 #[repr(u8)] // a separate tag, which one instruction reads
@@ -68,6 +101,29 @@ impl Agenda {
         }
     }
 
+    /// Whether packets of lines can be on it.
+    pub(crate) fn carries(&self) -> bool {
+        matches!(self, Agenda::Many(_))
+    }
+
+    /// A packet comes out of `line` at `when`, which is not in the past.
+    #[inline(always)] // runs for every hop into a line
+    pub(crate) fn carry(&mut self, line: EventSource, when: Time, place: Place) {
+        match self {
+            Agenda::Few(_) => unreachable!("a line in a world with few sources"),
+            Agenda::Many(many) => many.carry(line, when, place),
+        }
+    }
+
+    /// The packets that will come out of lines, and these lines, in any order.
+    pub(crate) fn packets(&self) -> impl Iterator<Item = (EventSource, Place)> {
+        let many = match self {
+            Agenda::Few(_) => None,
+            Agenda::Many(many) => Some(many.packets()),
+        };
+        many.into_iter().flatten()
+    }
+
     /// Wakes `source` at `when`, whatever was pending.
     pub(crate) fn reschedule(&mut self, source: EventSource, when: Time) {
         match self {
@@ -76,17 +132,20 @@ impl Agenda {
         }
     }
 
-    /// The next wake-up at or before `end`, until [`Agenda::follow`] is called. If many are due,
-    /// `ahead` is called with sources that follow soon, the next one first.
+    /// The next event at or before `end`. After a wake-up, [`Agenda::follow`] must be called. If
+    /// many are due, `ahead` is called with some that follow soon. `MANY` is [`Agenda::carries`].
     #[inline(always)] // it has one caller
-    pub(crate) fn pop(
+    pub(crate) fn pop<const MANY: bool>(
         &mut self,
         end: Time,
-        ahead: impl FnOnce([EventSource; STAGES]),
-    ) -> Option<(Time, EventSource)> {
+        ahead: impl FnOnce(Soon<'_>),
+    ) -> Option<(Time, Due)> {
         match self {
-            Agenda::Few(few) => few.pop(end),
-            Agenda::Many(many) => many.pop(end, ahead),
+            Agenda::Few(few) if !MANY => {
+                few.pop(end).map(|(when, source)| (when, Due::wake_up(source)))
+            }
+            Agenda::Many(many) if MANY => many.pop(end, ahead),
+            _ => unreachable!("`MANY` is what `carries` says"),
         }
     }
 }
@@ -107,10 +166,19 @@ mod tests {
         [few, many]
     }
 
+    fn pop(agenda: &mut Agenda, end: Time) -> Option<(Time, EventSource)> {
+        let due = match agenda.carries() {
+            true => agenda.pop::<true>(end, |_| {}),
+            false => agenda.pop::<false>(end, |_| {}),
+        };
+        due.map(|(when, due)| (when, due.source))
+    }
+
     /// The next wake-up by `end`, which is not followed by another one of its source.
     fn next_by(agenda: &mut Agenda, end: u64) -> Option<(Time, EventSource)> {
-        let woken = agenda.pop(Time(end), |_| {});
-        woken.inspect(|(_, source)| agenda.follow(*source, None))
+        let (when, source) = pop(agenda, Time(end))?;
+        agenda.follow(source, None);
+        Some((when, source))
     }
 
     proptest! {
@@ -127,7 +195,7 @@ mod tests {
                     let source = EventSource(*number);
                     if *what < 2 {
                         let expected = model.iter().map(|(e, t)| (*t, *e)).min();
-                        let got = agenda.pop(Time::NEVER, |_| {});
+                        let got = pop(&mut agenda, Time::NEVER);
                         prop_assert_eq!(got, expected);
                         if let Some((when, source)) = got {
                             now = when;

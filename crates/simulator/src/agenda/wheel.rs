@@ -8,6 +8,7 @@
 //! through the sources would wait for memory at each of them. A wake-up that is moved stays behind
 //! in its old slot, and is skipped there because it is not the one for which its source waits.
 
+use super::{Due, Place};
 use crate::event_source::EventSource;
 use network::{prefetch, reserve_in_huge_pages};
 use units::Time;
@@ -26,27 +27,35 @@ const LEVELS: usize = (u64::BITS - TICK_BITS).div_ceil(SLOT_BITS) as usize;
 /// With fewer wake-ups that have been moved, they stay until their slots are emptied.
 const MOST_MOVED: usize = 1 << 12;
 
-/// How many sources [`Wheel::pop`] shows ahead of their turn, and the distance between them.
-pub(crate) const STAGES: usize = 6;
-const STEP: usize = 4;
+/// Most events that are shown ahead of their turn at a time, and how many of them are left when the
+/// next are shown. With fewer events due, the agenda is not dense, and none are shown.
+pub(crate) const MOST_SHOWN: usize = 32;
+const NEAR: usize = 4;
 
-/// A wake-up: its time in ns, then its source, in one integer, because integers sort without
-/// branches.
+/// A wake-up, or a packet that comes out of a line: its time in ns, then its source, then the
+/// packet's place or zero, in one integer, because integers sort without branches.
 type Rank = u128;
 
-fn rank(when: Time, source: EventSource) -> Rank {
-    u128::from(when.0) << u32::BITS | u128::from(source.0)
+#[inline(always)] // runs for every event
+fn rank(when: Time, Due { source, place }: Due) -> Rank {
+    let place = place.map_or(0, Place::number);
+    u128::from(when.0) << u64::BITS | u128::from(source.0) << u32::BITS | u128::from(place)
 }
 
-/// The time and the source in a rank.
+/// The time in a rank.
+fn time_of(rank: Rank) -> Time {
+    Time((rank >> u64::BITS) as u64)
+}
+
+/// The source and the place in a rank.
 #[inline(always)] // runs for every event
-fn parts(rank: Rank) -> (Time, EventSource) {
-    (Time((rank >> u32::BITS) as u64), EventSource(rank as u32))
+fn due_of(rank: Rank) -> Due {
+    Due { source: EventSource((rank >> u32::BITS) as u32), place: Place::of(rank as u32) }
 }
 
 /// The tick of a rank.
 fn tick_of(rank: Rank) -> u64 {
-    (rank >> (u32::BITS + TICK_BITS)) as u64
+    (rank >> (u64::BITS + TICK_BITS)) as u64
 }
 
 /// One level: the wake-ups of each slot, and a bit for each occupied slot. All of its occupied
@@ -56,6 +65,18 @@ struct Level {
     occupied: [u64; WORDS],
     /// Bit `i` is set while `occupied[i]` is not zero.
     words: u64,
+}
+
+/// Events that are due soon.
+#[derive(Clone, Copy)]
+pub(crate) struct Soon<'a>(&'a [Rank]);
+
+impl Soon<'_> {
+    /// The events in their order: at most [`MOST_SHOWN`].
+    #[inline(always)] // runs several times for every event
+    pub(crate) fn events(self) -> impl Iterator<Item = Due> {
+        self.0.iter().rev().map(|rank| due_of(*rank))
+    }
 }
 
 /// Pending wake-ups in total order.
@@ -70,6 +91,8 @@ pub(crate) struct Wheel {
     tick: u64,
     /// Wake-ups up to the current tick, last first.
     due: Vec<Rank>,
+    /// How many of those that are next have been shown ahead of their turn.
+    shown: usize,
     /// Wake-ups in slots and due that have been moved, about: a wake-up that was moved away and
     /// back is there twice.
     moved: usize,
@@ -132,6 +155,7 @@ impl Wheel {
             occupied: 0,
             tick: 0,
             due: Vec::new(),
+            shown: 0,
             moved: 0,
         }
     }
@@ -142,7 +166,21 @@ impl Wheel {
         let pending = &mut self.pending[source.index()];
         debug_assert!(*pending == Time::NEVER, "already pending");
         *pending = when;
-        self.insert(rank(when, source));
+        self.insert(rank(when, Due::wake_up(source)));
+    }
+
+    /// A packet comes out of `line` at `when`, which is not in the past.
+    #[inline(always)] // runs for every hop into a line
+    pub(super) fn carry(&mut self, line: EventSource, when: Time, place: Place) {
+        self.insert(rank(when, Due { source: line, place: Some(place) }));
+    }
+
+    /// The packets that will come out of lines, and these lines, in any order.
+    pub(super) fn packets(&self) -> impl Iterator<Item = (EventSource, Place)> {
+        let levels = self.levels.iter().filter(|level| level.words != 0);
+        let slots = levels.flat_map(|level| level.slots.iter().flatten());
+        let all = self.due.iter().chain(slots).map(|rank| due_of(*rank));
+        all.filter_map(|Due { source, place }| Some((source, place?)))
     }
 
     /// Wakes `source` at `when` at the latest: an earlier wake-up stays, a later one is moved
@@ -162,7 +200,7 @@ impl Wheel {
             return;
         }
         if when != Time::NEVER {
-            self.insert(rank(when, source));
+            self.insert(rank(when, Due::wake_up(source)));
         }
         if before != Time::NEVER {
             self.moved += 1;
@@ -172,14 +210,10 @@ impl Wheel {
         }
     }
 
-    /// The next wake-up at or before `end`. In a dense agenda `ahead` is called with the sources of
-    /// the same tick that follow [`STEP`], twice [`STEP`] and so on places later.
+    /// The next event at or before `end`. In a dense agenda `ahead` is called with events that
+    /// follow soon, once with each.
     #[inline(always)] // it has one caller
-    pub(super) fn pop(
-        &mut self,
-        end: Time,
-        ahead: impl FnOnce([EventSource; STAGES]),
-    ) -> Option<(Time, EventSource)> {
+    pub(super) fn pop(&mut self, end: Time, ahead: impl FnOnce(Soon<'_>)) -> Option<(Time, Due)> {
         loop {
             let Some(&next) = self.due.last() else {
                 match self.spread(end) {
@@ -187,26 +221,38 @@ impl Wheel {
                     false => return None,
                 }
             };
-            let (when, source) = parts(next);
+            let (when, due) = (time_of(next), due_of(next));
             if when > end {
                 return None;
             }
             self.due.pop();
-            let pending = &mut self.pending[source.index()];
-            if *pending != when {
-                self.moved = self.moved.saturating_sub(1);
-                continue;
+            self.shown = self.shown.saturating_sub(1);
+            if due.place.is_none() {
+                let pending = &mut self.pending[due.source.index()];
+                if *pending != when {
+                    self.moved = self.moved.saturating_sub(1);
+                    continue;
+                }
+                *pending = Time::NEVER;
             }
-            *pending = Time::NEVER;
-            if let Some(far) = self.due.len().checked_sub(STAGES * STEP) {
-                let due = &self.due[far..];
-                let later: [_; STAGES] =
-                    std::array::from_fn(|stage| parts(due[(STAGES - 1 - stage) * STEP]).1);
-                prefetch(&self.pending[later[STAGES - 1].index()]);
-                ahead(later);
+            if self.shown <= NEAR && self.due.len() >= NEAR {
+                ahead(self.show(end));
             }
-            return Some((when, source));
+            return Some((when, due));
         }
+    }
+
+    /// The next events that have not been shown.
+    #[inline(never)] // runs for every few dozen events
+    fn show(&mut self, end: Time) -> Soon<'_> {
+        while self.due.len() < self.shown + MOST_SHOWN && self.spread(end) {}
+        let before = self.due.len() - self.shown;
+        let soon = &self.due[before.saturating_sub(MOST_SHOWN)..before];
+        self.shown += soon.len();
+        for Due { source, .. } in Soon(soon).events().filter(|due| due.place.is_none()) {
+            prefetch(&self.pending[source.index()]);
+        }
+        Soon(soon)
     }
 
     /// Advances to the first occupied slot, if it begins by `end`; its wake-ups become due, or are
@@ -214,7 +260,7 @@ impl Wheel {
     #[inline(never)] // keeps the code for each event short
     fn spread(&mut self, end: Time) -> bool {
         let level = self.occupied.trailing_zeros() as usize;
-        if level >= LEVELS {
+        if level >= LEVELS || level > 0 && !self.due.is_empty() {
             return false;
         }
         let slot = self.levels[level].first_occupied();
@@ -231,11 +277,14 @@ impl Wheel {
             self.occupied &= !(1 << level);
         }
         let own = &mut self.levels[level].slots[slot];
-        match level {
-            0 => std::mem::swap(&mut self.due, own), // none is due
-            _ => std::mem::take(own).into_iter().for_each(|rank| self.insert_unsorted(rank)),
+        if level > 0 {
+            std::mem::take(own).into_iter().for_each(|rank| self.insert_unsorted(rank));
+            self.due.sort_unstable_by(|a, b| b.cmp(a));
+        } else {
+            std::mem::swap(&mut self.due, own);
+            self.due.sort_unstable_by(|a, b| b.cmp(a));
+            self.due.append(own); // those that were due are earlier
         }
-        self.due.sort_unstable_by(|a, b| b.cmp(a));
         true
     }
 
@@ -264,6 +313,7 @@ impl Wheel {
     #[inline(never)] // few are so near
     fn insert_due(&mut self, rank: Rank) {
         let at = self.due.partition_point(|later| *later > rank);
+        self.shown += usize::from(at + self.shown > self.due.len());
         self.due.insert(at, rank);
     }
 
@@ -279,8 +329,8 @@ impl Wheel {
                     continue;
                 }
                 own.retain(|rank| {
-                    let (when, source) = parts(*rank);
-                    pending[source.index()] == when
+                    let Due { source, place } = due_of(*rank);
+                    place.is_some() || pending[source.index()] == time_of(*rank)
                 });
                 own.sort_unstable();
                 own.dedup(); // moved away and back
@@ -296,6 +346,8 @@ impl Wheel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
 
     #[test]
     fn a_wake_up_that_is_moved_again_and_again_fills_no_memory_and_comes_once() {
@@ -306,7 +358,57 @@ mod tests {
         let slots = wheel.levels.iter().flat_map(|level| &level.slots);
         assert!(slots.map(Vec::len).sum::<usize>() <= MOST_MOVED + 2);
         let woken = std::iter::from_fn(|| wheel.pop(Time::NEVER, |_| {}));
-        let last = times.next_back().map(|when| (when, EventSource(0)));
-        assert!(woken.eq([Some((Time(5), EventSource(1))), last].into_iter().flatten()));
+        let last = times.next_back().map(|when| (when, Due::wake_up(EventSource(0))));
+        let first = (Time(5), Due::wake_up(EventSource(1)));
+        assert!(woken.eq([Some(first), last].into_iter().flatten()));
+    }
+    proptest! {
+        /// Packets and wake-ups, some of them close to the present: `gaps` in ns from the last
+        /// event.
+        #[test]
+        fn packets_come_in_the_order_of_time_and_line_among_wake_ups(
+            steps in prop::collection::vec((0u64..20_000_000, 0u32..20, any::<bool>()), 1..400),
+            (dense, sources) in (any::<bool>(), 40u32..60),
+        ) {
+            let mut wheel = Wheel::new(sources as usize);
+            let mut model: BTreeMap<(Time, EventSource), Due> = BTreeMap::new();
+            let mut now = Time::ZERO;
+            for (number, (gap, shrink, pops)) in (0..).zip(steps) {
+                let when = Time(now.0 + (gap >> shrink));
+                let source = EventSource(number % sources);
+                let place = Place::of(number + 1);
+                model.entry((when, source)).or_insert_with(|| {
+                    wheel.carry(source, when, place.unwrap());
+                    Due { source, place }
+                });
+                if pops && !dense {
+                    let expected = model.pop_first();
+                    let got = wheel.pop(Time::NEVER, |_| {});
+                    prop_assert_eq!(got, expected.map(|((when, _), due)| (when, due)));
+                    now = got.map_or(now, |(when, _)| when);
+                }
+            }
+            prop_assert_eq!(wheel.packets().count(), model.len());
+            let rest = std::iter::from_fn(|| wheel.pop(Time::NEVER, |_| {}));
+            prop_assert!(rest.eq(model.into_iter().map(|((when, _), due)| (when, due))));
+        }
+
+        /// `times` in ns: few ticks have all the events.
+        #[test]
+        fn each_event_of_a_dense_agenda_is_shown_once_before_its_turn(
+            times in prop::collection::btree_set(1u64 << 30..(1 << 30) + 12_000, 500..1000),
+        ) {
+            let mut wheel = Wheel::new(1);
+            for (number, when) in (1..).zip(&times) {
+                wheel.carry(EventSource(0), Time(*when), Place::of(number).unwrap());
+            }
+            let (mut shown, mut popped) = (Vec::new(), 0);
+            while let Some((_, due)) = wheel.pop(Time::NEVER, |soon| shown.extend(soon.events())) {
+                // The first one is shown to nobody.
+                prop_assert!(popped == 0 || shown[popped - 1] == due);
+                popped += 1;
+            }
+            prop_assert_eq!((popped, shown.len()), (times.len(), times.len() - 1));
+        }
     }
 }
