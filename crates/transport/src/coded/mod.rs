@@ -107,17 +107,18 @@ pub fn answer(ack: &CodedAck) -> Vec<u8> {
     packet
 }
 
-/// The combined data of a segment: its position in the connection, and its length.
-type Tag = [u8; 12];
+/// The combined data of a segment: its position in the connection, its length, and zeros, because
+/// processors add sixteen bytes at once.
+type Tag = [u8; 16];
 
 fn tag(dsn: u64, len: u32) -> Tag {
     let mut tag = Tag::default();
     tag[..8].copy_from_slice(&dsn.to_be_bytes());
-    tag[8..].copy_from_slice(&len.to_be_bytes());
+    tag[8..12].copy_from_slice(&len.to_be_bytes());
     tag
 }
 
 fn untag(tag: Tag) -> (u64, u32) {
     let number = |bytes: &[u8]| bytes.iter().fold(0, |high, byte| high << 8 | u64::from(*byte));
-    (number(&tag[..8]), number(&tag[8..]) as u32)
+    (number(&tag[..8]), number(&tag[8..12]) as u32)
 }
