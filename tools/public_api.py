@@ -52,6 +52,8 @@ def rendered(node: Node) -> str:
         case "borrowed_ref":
             mutable = "mut " if inner["is_mutable"] else ""
             return f"&{mutable}{rendered(inner['type'])}"
+        case "raw_pointer":
+            return f"*{'mut' if inner['is_mutable'] else 'const'} {rendered(inner['type'])}"
         case "tuple":
             return f"({', '.join(map(rendered, inner))})"
         case "slice":

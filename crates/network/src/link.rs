@@ -119,7 +119,8 @@ pub struct Link<P> {
     /// The queue and its drops, if it decides on arrival.
     queue: Option<Box<Counted>>,
     extras: Option<Box<Extras<P>>>,
-    /// Bytes that came out, or were conveyed (`link/conveyed.rs`).
+    /// Bytes that the link has handed over: at its far end, or to a caller that keeps them
+    /// (`link/conveyed.rs`).
     carried_bytes: u64,
     waiting_bytes: u64,
     /// Packets in `line` whose transmission had started when [`Link::settle`] last looked.

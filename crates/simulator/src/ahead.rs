@@ -26,9 +26,9 @@ struct Ahead<'a> {
     flows: &'a [Flow],
 }
 
-/// What packets enter soon.
+/// What packets enter soon, and the senders that are woken.
 #[derive(Default)]
-struct Entered {
+struct Targets {
     /// Numbers of links that keep their packets.
     links: ArrayVec<u32, MOST_SHOWN>,
     /// Numbers of lines.
@@ -57,7 +57,7 @@ impl World {
         let ahead = Ahead { sources, links, lines, hops, paths, flows };
         ahead.prefetch_sources(soon);
         ahead.packets(soon).for_each(|packet| prefetch(&hops[packet.cursor() as usize]));
-        ahead.prefetch_entered(&ahead.entered(soon));
+        ahead.prefetch_targets(&ahead.targets(soon));
     }
 }
 
@@ -86,16 +86,16 @@ impl Ahead<'_> {
         }
     }
 
-    /// What these packets enter, and the senders.
-    fn entered(&self, soon: Soon<'_>) -> Entered {
-        let mut entered = Entered::default();
+    /// What the packets that come out enter, and the senders that are woken.
+    fn targets(&self, soon: Soon<'_>) -> Targets {
+        let mut targets = Targets::default();
         for packet in self.packets(soon) {
             match self.target(packet) {
-                HopTarget::Link(link) => entered.links.push(link),
-                HopTarget::Line(line) => entered.lines.push(line),
+                HopTarget::Link(link) => targets.links.push(link),
+                HopTarget::Line(line) => targets.lines.push(line),
                 HopTarget::Arrived | HopTarget::Answered(_) => {
                     let (path, is_sender) = (packet.path(), packet.is_answer());
-                    entered.ends.push(End { path, is_sender });
+                    targets.ends.push(End { path, is_sender });
                 }
                 _ => {}
             }
@@ -103,15 +103,15 @@ impl Ahead<'_> {
         for due in soon.events().filter(|due| due.place.is_none()) {
             if let Wake::Sender(flow) = self.sources.wake(due.source) {
                 let path = self.flows[flow as usize].first_path;
-                entered.ends.push(End { path, is_sender: true });
+                targets.ends.push(End { path, is_sender: true });
             }
         }
-        entered
+        targets
     }
 
     /// Prefetches links, lines and ends, and the links into which the ends send.
-    fn prefetch_entered(&self, entered: &Entered) {
-        let Entered { links, lines, ends } = entered;
+    fn prefetch_targets(&self, targets: &Targets) {
+        let Targets { links, lines, ends } = targets;
         for link in links.iter().chain(lines) {
             prefetch_whole(&self.links[*link as usize]);
         }

@@ -1,14 +1,14 @@
 //! Lines: links that accept every packet and keep none.
 //!
-//! When a packet enters such a link, it is known when it will come out. Usually the link keeps it
-//! until then, in a ring of its own, and is woken. With many sources each of these waits for
-//! memory: the wake-up, the link, its ring. So there the packets of all lines are in one store, and
-//! the agenda has an event for each of them, with its place. A place that was freed last is used
-//! first, while it is in the cache.
+//! When a packet enters such a link, it is known when it will come out. Usually the link keeps the
+//! packet in a ring of its own until it is woken. With many sources, that event waits for memory
+//! three times: for the time of the wake-up, for the link, and for its ring. So there the packets
+//! of all lines are in one store, and the agenda has an event for each packet with its place in the
+//! store. A place that was freed last is used first, while it is in the cache.
 //!
-//! Events, their order and all results are the same. The agenda orders events by time and source,
-//! so it has only the first of several packets that come out of a line at the same time. Those of a
-//! burst into a pure delay do. The others follow one by one.
+//! Events, their order and all results are the same. The agenda orders events by time and source.
+//! So of several packets that come out of a line at the same time, as those of a burst into a pure
+//! delay do, it has only the first, and the others follow one by one.
 //!
 //! How packets move is in `conveying.rs`.
 
@@ -63,7 +63,7 @@ impl Lines {
             let number = self.slots.len() as u32;
             self.slots.push(OnLine::default());
             if let Some(place) = Place::of(number) {
-                return place;
+                return place; // zero is none
             }
         }
     }

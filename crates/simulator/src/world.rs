@@ -1,7 +1,8 @@
 //! The world: links, media, endpoints, and the loop that carries packets between them.
 //!
 //! Follow a packet: `pump` takes a segment from a sender and puts it on its route; `hop` offers it
-//! to the next link. The agenda wakes the link when the packet comes out, and `hop` continues. At
+//! to the next link. The agenda wakes the link when the packet comes out, and `hop` continues. A
+//! link that keeps no packets (`lines.rs`) is not woken: the agenda has the packet's place. At
 //! the end of the route `arrive` delivers it to the endpoint, whose answer travels back in the same
 //! manner.
 
@@ -237,8 +238,9 @@ impl World {
         })
     }
 
-    /// Wakes a source: mostly a link, out of which a packet comes. A plain link has no function of
-    /// its own: an `Option` of a packet goes through memory, which costs a hop twelve instructions.
+    /// A packet comes out of a line, or a source is woken: mostly a link with a packet. A plain
+    /// link has no function of its own: an `Option` of a packet goes through memory, which costs a
+    /// hop twelve instructions.
     #[inline(always)] // runs for every event
     fn wake<const MANY: bool>(&mut self, Due { source, place }: Due) {
         if MANY && let Some(place) = place {

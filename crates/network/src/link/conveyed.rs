@@ -1,7 +1,7 @@
 //! Packets that an unlimited link conveys but does not keep: its caller knows when they come out.
 //!
-//! The link counts such a packet as carried when it enters. To measure the link, its caller shows
-//! it those that have not come out, and hides them again before the next packet enters.
+//! The link hands such a packet over when it enters, and counts it as carried. To measure the link,
+//! its caller shows it those that have not come out, and hides them again before the next enters.
 
 use super::Link;
 use crate::Packet;

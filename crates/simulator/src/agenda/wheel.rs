@@ -6,7 +6,8 @@
 //!
 //! A slot has its wake-ups one after another in memory, each with its time: with many flows, a list
 //! through the sources would wait for memory at each of them. A wake-up that is moved stays behind
-//! in its old slot, and is skipped there because it is not the one for which its source waits.
+//! in its old slot, and is skipped there because it is not the one for which its source waits. A
+//! packet on a line is beside the wake-ups: it is not moved, and its line may have several.
 
 use super::{Due, Place};
 use crate::event_source::EventSource;
@@ -89,7 +90,7 @@ pub(crate) struct Wheel {
     /// Everything in the levels is later than this tick, and everything up to it is due. It may be
     /// ahead of the last wake-up: at a wake-up after the end, or at one that has been moved.
     tick: u64,
-    /// Wake-ups up to the current tick, last first.
+    /// Wake-ups and packets up to the current tick, last first.
     due: Vec<Rank>,
     /// How many of those that are next have been shown ahead of their turn.
     shown: usize,
