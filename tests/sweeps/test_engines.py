@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, wait
 from contextlib import contextmanager
 from pathlib import Path
+from socket import socket
 
 import pytest
 
@@ -27,6 +28,7 @@ pytest.importorskip("distributed")
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = [sys.executable, "-c", "from anabranch.cli import main; main()", "sweep"]
+DASK = "distributed.cli"
 QUICK = [
     *("khalili/scenario-c", "--set", "duration=2 s", "--set", "warmup=0 s"),
     *("--set", "flow.multipath.count=1", "--set", "flow.single-path.count=1"),
@@ -270,6 +272,36 @@ def test_a_worker_of_another_version_is_refused_by_its_address_before_any_task(
         ):
             pass
         assert version() in str(refused.value)
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("while_it", ["works", "gives its result"])
+def test_a_task_is_cancelled_when_its_scheduler_ends(while_it: str, how: signal.Signals) -> None:
+    class Last:
+        def __init__(self, scheduler: int) -> None:
+            self.scheduler = scheduler
+
+        def __reduce__(self) -> tuple[type, tuple[()]]:
+            os.kill(self.scheduler, how)
+            time.sleep(1)
+            return int, ()
+
+    def task(scheduler: int) -> object:
+        if while_it == "works":
+            os.kill(scheduler, how)
+            time.sleep(1)
+        return Last(scheduler)
+
+    with processes() as start, socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        host, port = taken.getsockname()
+        taken.close()
+        scheduler = start("-m", f"{DASK}.dask_scheduler", f"--host={host}:{port}", "--no-dashboard")
+        start("-m", f"{DASK}.dask_worker", f"tcp://{host}:{port}", "--no-nanny")
+        with engine(f"tcp://{host}:{port}") as found:
+            handed = found.submit(task, scheduler.pid)
+            with pytest.raises(CancelledError):
+                handed.result(WAIT_S)
 
 
 def test_an_interrupt_of_the_terminal_ends_a_sweep_on_dask_in_order(tmp_path: Path) -> None:

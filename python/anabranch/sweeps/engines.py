@@ -6,6 +6,7 @@ where workers are, what they are started by, and what becomes of tasks of a work
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -66,7 +67,6 @@ class Dask:
         for, and may still be on their way.
         """
         self.client, self.expected = client, expected
-        self.executor = client.get_executor(pure=False)
         self.known, self.asked_s = 0, -FRESH_S
         self.begun: set[str] | None = None
         self.at_work: dict[str, Handed] = {}
@@ -84,8 +84,9 @@ class Dask:
         """Has a worker do it."""
         key = f"{function.__name__}-{uuid4().hex}"
         self.begun = None
-        self.at_work[key] = handed = Handed(self, key)
-        handed.follow(self.executor.submit(function, task, key=key))
+        handed = Handed(self, key, self.client.submit(function, task, key=key, pure=False))
+        self.at_work[key] = handed
+        self.client.loop.add_callback(handed.follow)
         return handed
 
     def has_begun(self, key: str) -> bool:
@@ -110,16 +111,10 @@ class Dask:
 class Handed(Future[Any]):
     """A task in the hands of Dask: one that a worker has begun cannot be cancelled."""
 
-    def __init__(self, engine: Dask, key: str) -> None:
-        """The task of an engine that has this key."""
+    def __init__(self, engine: Dask, key: str, task: Any) -> None:
+        """The task of an engine that has this key, a future of Dask."""
         super().__init__()
-        self.engine, self.key = engine, key
-        self.task: Future[Any] | None = None
-
-    def follow(self, task: Future[Any]) -> None:
-        """Ends as another future ends."""
-        self.task = task
-        task.add_done_callback(self._ended)
+        self.engine, self.key, self.task = engine, key, task
 
     def cancel(self) -> bool:
         """Takes the task back, if no worker has begun it."""
@@ -129,17 +124,26 @@ class Handed(Future[Any]):
 
     def drop(self) -> bool:
         """Takes the task back in any case."""
-        return self.task is not None and self.task.cancel()
+        self.task.cancel()
+        return True
 
-    def _ended(self, task: Future[Any]) -> None:
-        self.engine.at_work.pop(self.key, None)
-        if task.cancelled():
-            super().cancel()
-            self.set_running_or_notify_cancel()  # wakes those who wait
-        elif (error := task.exception()) is not None:
-            self.set_exception(error)
+    async def follow(self) -> None:
+        """Ends as the task ends. One whose scheduler is gone, also while it gave the result, is
+        cancelled: the executor of Dask would leave it pending for ever.
+        """
+        try:
+            found = await self.engine.client.gather(self.task, asynchronous=True)
+        except (Exception, asyncio.CancelledError) as error:
+            gone = isinstance(error, OSError | CancelledError | asyncio.CancelledError)
+            if gone and self.task.status != "error":  # not an error of the task itself
+                super().cancel()
+                self.set_running_or_notify_cancel()  # wakes those who wait
+            else:
+                self.set_exception(error)
         else:
-            self.set_result(task.result())
+            self.set_result(found)
+        finally:
+            self.engine.at_work.pop(self.key, None)
 
 
 @contextmanager
