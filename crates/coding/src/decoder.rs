@@ -1,10 +1,14 @@
 //! The receiving side of one coded path: Gaussian elimination at each arrival.
 
-use crate::{Combination, MAX_WINDOW, Symbol, field};
+use crate::field::{self, Block, Multiples, SHORT};
+use crate::{Combination, MAX_WINDOW, Symbol};
 use alloc::{collections::VecDeque, vec::Vec};
 
 #[cfg(test)]
 mod tests;
+
+/// Coefficients of as many columns as a block has, none of which has a segment.
+const ZERO: Block = [0; SHORT];
 
 /// The state of one segment.
 #[derive(Clone, Debug)]
@@ -24,7 +28,7 @@ enum Slot<S> {
 struct Row<S> {
     /// A coefficient for each column; missing ones at the end are 0; in a slot at least one is not
     /// 0. Only unseen segments above the pivot have coefficients other than 0.
-    free: Vec<u8>,
+    free: Vec<Block>,
     symbol: S,
 }
 
@@ -34,9 +38,10 @@ struct Row<S> {
 /// numbers: only the segments that one packet decodes are in order. The caller reorders them.
 ///
 /// Memory: at most `limit + MAX_WINDOW` slots, for arbitrary packets. Each slot that is not decoded
-/// has a row of at most `limit` bytes, one for each unseen segment: a quarter of `limit`² when half
-/// of them are seen. Decoded symbols stay for `MAX_WINDOW` numbers below the first segment that is
-/// not decoded: a packet with an older segment has only decoded ones and is not innovative.
+/// has a row of a byte for each unseen segment, at most `limit`, and up to the end of a block: a
+/// quarter of `limit`² when half of them are seen. Decoded symbols stay for `MAX_WINDOW` numbers
+/// below the first segment that is not decoded: a packet with an older segment has only decoded
+/// ones and is not innovative.
 #[derive(Clone, Debug)]
 pub struct Decoder<S> {
     /// The number of the first slot.
@@ -54,7 +59,7 @@ pub struct Decoder<S> {
     limit: u32,
     columns: Columns,
     /// Coefficients of a packet, one for each column; kept for its memory.
-    scratch: Vec<u8>,
+    scratch: Vec<Block>,
 }
 
 /// Each unseen segment has its own column. Columns are reused, so that the length of rows is the
@@ -119,25 +124,26 @@ impl<S: Symbol> Decoder<S> {
         let Some((pivot, column)) = self.leading() else {
             return false;
         };
-        let leading = core::mem::take(&mut self.scratch[column as usize]);
+        let leading = core::mem::take(&mut self.scratch.as_flattened_mut()[column as usize]);
         let inverse = field::inverse(leading).unwrap_or(1); // it is not 0
         symbol.scale(inverse);
-        let length = self.scratch.iter().rposition(|c| *c != 0).map_or(0, |last| last + 1);
-        let mut free = self.scratch[..length].to_vec();
-        field::scale(&mut free, inverse);
+        let used = self.scratch.iter().rposition(|block| *block != ZERO);
+        let mut free = self.scratch[..used.map_or(0, |last| last + 1)].to_vec();
+        field::scale(free.as_flattened_mut(), inverse);
         self.insert((pivot, column), Row { free, symbol }, &mut deliver);
         true
     }
 
     /// The first unseen segment with a coefficient in `scratch`, and its column.
     fn leading(&self) -> Option<(u32, u32)> {
-        if self.scratch.iter().all(|c| *c == 0) {
+        if self.scratch.iter().all(|block| *block == ZERO) {
             return None;
         }
+        let scratch = self.scratch.as_flattened();
         let slots = self.slots.range((self.unseen - self.offset) as usize..);
         // Numbers come second in the zip: they would overflow after the last possible segment.
         slots.zip(self.unseen..).find_map(|(slot, number)| match slot {
-            Slot::Unseen(column) if self.scratch[*column as usize] != 0 => Some((number, *column)),
+            Slot::Unseen(column) if scratch[*column as usize] != 0 => Some((number, *column)),
             _ => None,
         })
     }
@@ -209,19 +215,26 @@ impl<S: Symbol> Decoder<S> {
     /// `scratch`.
     fn reduce(&mut self, what: Combination, symbol: &mut S) {
         self.scratch.clear();
-        self.scratch.resize(self.columns.count as usize, 0);
-        let scratch = &mut self.scratch;
+        self.scratch.resize((self.columns.count as usize).div_ceil(SHORT), ZERO);
         let named = self.slots.range((what.base - self.offset) as usize..);
+        if self.pending > 0 {
+            let rows = what.coefficients().zip(named.clone()).filter_map(|(c, slot)| match slot {
+                Slot::Row(row) => Some((c, &row.free[..])),
+                _ => None,
+            });
+            let rows: Vec<_> = rows.collect();
+            for (at, block) in self.scratch.iter_mut().enumerate() {
+                let terms = rows.iter().filter_map(|(c, free)| Some((*c, free.get(at)?)));
+                field::add_short_combination(block, terms);
+            }
+        }
+        let scratch = self.scratch.as_flattened_mut();
         let known = what.coefficients().zip(named).filter_map(|(c, slot)| match slot {
             Slot::Unseen(column) => {
                 scratch[*column as usize] ^= c;
                 None
             }
-            Slot::Row(row) => {
-                field::add_scaled(scratch, c, &row.free);
-                Some((c, &row.symbol))
-            }
-            Slot::Decoded(symbol) => Some((c, symbol)),
+            Slot::Row(Row { symbol, .. }) | Slot::Decoded(symbol) => Some((c, symbol)),
             Slot::Gone => None, // not admitted
         });
         symbol.add_combination(known);
@@ -235,10 +248,11 @@ impl<S: Symbol> Decoder<S> {
         new: Row<S>,
         deliver: &mut impl FnMut(u32, S),
     ) {
+        let multiples = Multiples::new(if self.pending > 0 { &new.free } else { &[] });
         let rows = (self.undecoded - self.offset) as usize..(pivot - self.offset) as usize;
         for (slot, number) in self.slots.range_mut(rows).zip(self.undecoded..) {
             let Slot::Row(row) = slot else { continue };
-            if row.eliminate(column as usize, &new) {
+            if row.eliminate(column as usize, &new.symbol, &multiples) {
                 let symbol = core::mem::replace(&mut row.symbol, S::zero());
                 deliver(number, symbol.clone());
                 *slot = Slot::Decoded(symbol);
@@ -277,15 +291,17 @@ impl<S: Symbol> Decoder<S> {
 }
 
 impl<S: Symbol> Row<S> {
-    /// Eliminates the pivot of `other`, which has `column`, from the free coefficients. Returns
+    /// Eliminates the pivot of another row, which has `column`, from the free coefficients. Returns
     /// whether nothing is free any more.
-    fn eliminate(&mut self, column: usize, other: &Self) -> bool {
-        let factor = self.free.get_mut(column).map_or(0, core::mem::take);
+    fn eliminate(&mut self, column: usize, symbol: &S, multiples: &Multiples) -> bool {
+        let coefficient = self.free.as_flattened_mut().get_mut(column);
+        let factor = coefficient.map_or(0, core::mem::take);
         if factor == 0 {
             return false;
         }
-        self.symbol.add_scaled(factor, &other.symbol);
-        self.free.add_scaled(factor, &other.free);
-        self.free.iter().all(|c| *c == 0)
+        self.symbol.add_scaled(factor, symbol);
+        self.free.resize(self.free.len().max(multiples.blocks()), ZERO);
+        multiples.add_to(&mut self.free, factor);
+        self.free.iter().all(|block| *block == ZERO)
     }
 }

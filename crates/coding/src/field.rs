@@ -10,6 +10,8 @@
 //! multiplied bit by bit, 0.7 times; logarithms 0.5 times. `cargo bench -p coding` measures the
 //! forms that are kept.
 
+use alloc::{vec, vec::Vec};
+
 /// The polynomial without x⁸.
 const REDUCE: u8 = 0x1D;
 
@@ -24,6 +26,9 @@ const FEW: usize = 16;
 /// Largest length for [`add_short_combination`], whose buckets take 32 times as much memory.
 pub(crate) const SHORT: usize = 32;
 
+/// Bytes of a row: a row has whole blocks, because a rest would take as long as several of them.
+pub(crate) type Block = [u8; SHORT];
+
 /// Powers of 2, twice, so that a sum of two logarithms needs no modulus; then zeros, for sums with
 /// the logarithm of 0.
 const EXP: [u8; 1024] = exponentials();
@@ -31,6 +36,8 @@ const EXP: [u8; 1024] = exponentials();
 const LOG: [u16; 256] = logarithms();
 /// The logarithm of 0.
 const LOG_ZERO: u16 = 510;
+/// Each `c` times 2⁷, 2⁶, … 2⁰: the contribution of each bit of the other factor to a product.
+static PRODUCTS: [[u8; 8]; 256] = products();
 
 /// Twice `a`, without a branch, so that the compiler can vectorise it.
 #[inline(always)]
@@ -59,6 +66,21 @@ const fn logarithms() -> [u16; 256] {
     table
 }
 
+const fn products() -> [[u8; 8]; 256] {
+    let mut table = [[0; 8]; 256];
+    let mut c = 0;
+    while c < 256 {
+        table[c][7] = c as u8;
+        let mut bit = 7;
+        while bit > 0 {
+            table[c][bit - 1] = double(table[c][bit]);
+            bit -= 1;
+        }
+        c += 1;
+    }
+    table
+}
+
 /// The product.
 pub fn mul(a: u8, b: u8) -> u8 {
     EXP[usize::from(LOG[usize::from(a)] + LOG[usize::from(b)]) % EXP.len()]
@@ -78,8 +100,8 @@ pub fn add_scaled(into: &mut [u8], c: u8, from: &[u8]) {
             into.iter_mut().zip(from).for_each(|(to, byte)| *to ^= mul(c, *byte));
         }
         _ => {
-            let products = products(c);
-            into.iter_mut().zip(from).for_each(|(to, byte)| *to ^= times(&products, *byte));
+            let products = &PRODUCTS[usize::from(c)];
+            into.iter_mut().zip(from).for_each(|(to, byte)| *to ^= times(products, *byte));
         }
     }
 }
@@ -110,6 +132,47 @@ pub fn add_short_combination<'a, const N: usize>(
         }
     }
     add(into, &sum);
+}
+
+/// Multiples of one row, from which any multiple is added to many others in two steps.
+pub(crate) struct Multiples {
+    /// Length of the row.
+    blocks: usize,
+    /// 0 to 15 times the row, then 0, 16, … 240 times.
+    rows: Vec<Block>,
+}
+
+impl Multiples {
+    /// Those of `row`; they take 32 times its memory.
+    pub(crate) fn new(row: &[Block]) -> Self {
+        let blocks = row.len();
+        let mut rows = vec![[0; SHORT]; 32 * blocks];
+        let mut power = row.to_vec();
+        for (half, bit) in (0..2).flat_map(|half| [1, 2, 4, 8].map(|bit| (half, bit))) {
+            let (less, more) = rows[16 * half * blocks..].split_at_mut(bit * blocks);
+            for (at, block) in more[..bit * blocks].iter_mut().enumerate() {
+                *block = less[at];
+                add(block, &power[at % blocks]);
+            }
+            power.as_flattened_mut().iter_mut().for_each(|byte| *byte = double(*byte));
+        }
+        Self { blocks, rows }
+    }
+
+    /// Length of the row.
+    pub(crate) fn blocks(&self) -> usize {
+        self.blocks
+    }
+
+    /// Adds `c` times the row to another one, which is at least as long.
+    pub(crate) fn add_to(&self, into: &mut [Block], c: u8) {
+        let times = |value: u8| &self.rows[usize::from(value) * self.blocks..][..self.blocks];
+        let halves = times(c & 15).iter().zip(times(16 + (c >> 4)));
+        for (to, (lower, upper)) in into.iter_mut().zip(halves) {
+            add(to, lower);
+            add(to, upper);
+        }
+    }
 }
 
 /// Adds a coefficient times bytes for each of `terms`: the same as [`add_scaled`] term by term,
@@ -170,14 +233,9 @@ fn sum(planes: &[Plane<'_>; 8], at: usize) -> [u8; BLOCK] {
 /// Multiplies every byte by `c`.
 pub fn scale(of: &mut [u8], c: u8) {
     if c != 1 {
-        let products = products(c);
-        of.iter_mut().for_each(|byte| *byte = times(&products, *byte));
+        let products = &PRODUCTS[usize::from(c)];
+        of.iter_mut().for_each(|byte| *byte = times(products, *byte));
     }
-}
-
-/// `c` times 2⁷, 2⁶, … 2⁰: the contribution of each bit of the other factor to a product.
-fn products(c: u8) -> [u8; 8] {
-    core::array::from_fn(|i| mul(c, 0x80 >> i))
 }
 
 /// The product of a byte and the factor of `products`, without a branch or a table, so that the
@@ -195,7 +253,6 @@ fn times(products: &[u8; 8], byte: u8) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec::Vec;
 
     /// Multiplication bit by bit.
     fn by_hand(mut a: u8, b: u8) -> u8 {
@@ -286,6 +343,23 @@ mod tests {
             terms[..count].iter().for_each(|(c, from)| add_scaled(&mut one, *c, from));
             add_short_combination(&mut other, terms[..count].iter().map(|(c, from)| (*c, from)));
             assert_eq!(one, other);
+        }
+    }
+
+    #[test]
+    fn a_multiple_is_added_as_byte_by_byte() {
+        for blocks in 0..4 {
+            let row: Vec<Block> =
+                (0..blocks).map(|k| core::array::from_fn(|i| (k * 89 + i * 41) as u8)).collect();
+            let multiples = Multiples::new(&row);
+            assert_eq!(multiples.blocks(), blocks);
+            for c in 0..=255 {
+                let mut one = vec![[5; SHORT]; blocks + 1];
+                let mut other = one.clone();
+                add_scaled(one.as_flattened_mut(), c, row.as_flattened());
+                multiples.add_to(&mut other, c);
+                assert_eq!(one, other);
+            }
         }
     }
 
