@@ -7,6 +7,7 @@ use crate::result::{
 use crate::trace::Trace;
 use crate::world::{Path, PathCount, World};
 use control::Verdicts;
+use network::reserve_in_huge_pages;
 use scenario::Plan;
 use topology::{Histogram, LinkMeter, Mean};
 use transport::PathReport;
@@ -229,7 +230,7 @@ impl<'a> Meter<'a> {
                 held_max_bytes: self.held[index].most,
             }
         });
-        flows.collect()
+        gathered(flows, world.flows.len())
     }
 
     fn path_results(&self, world: &World, seconds: f64) -> Vec<PathResult> {
@@ -260,7 +261,7 @@ impl<'a> Meter<'a> {
                 rto_s,
             }
         });
-        rows.collect()
+        gathered(rows, world.paths.len())
     }
 
     fn coding_results(&self, world: &World) -> Vec<CodingResult> {
@@ -313,11 +314,19 @@ fn completion(flow: &crate::world::Flow) -> Option<f64> {
     Some(flow.ends.completed()?.since(flow.ends.start()).seconds())
 }
 
+/// The rows of a table that has so many, which may be hundreds of thousands.
+fn gathered<T>(rows: impl Iterator<Item = T>, count: usize) -> Vec<T> {
+    let mut all = Vec::new();
+    reserve_in_huge_pages(&mut all, count);
+    all.extend(rows);
+    all
+}
+
 fn reports(world: &World) -> impl Iterator<Item = PathReport> + '_ {
-    let of_flow = |flow: &'_ crate::world::Flow| {
-        (0..flow.ends.paths()).map(|path| flow.ends.report(path)).collect::<Vec<_>>()
-    };
-    world.flows.iter().flat_map(of_flow)
+    world.flows.iter().flat_map(|flow| {
+        let paths = 0..flow.ends.paths();
+        paths.map(|path| flow.ends.report(path))
+    })
 }
 
 /// For each coded path: its number, the counters of its decoder, and the losses classified by
