@@ -7,7 +7,7 @@ use alloc::{collections::VecDeque, vec::Vec};
 #[cfg(test)]
 mod tests;
 
-/// Coefficients of as many columns as a block has, none of which has a segment.
+/// A block of coefficients that are all 0.
 const ZERO: Block = [0; SHORT];
 
 /// The state of one segment.
